@@ -1,0 +1,120 @@
+//! What an accountant says of a ledger, and how strongly it may be said.
+
+use crate::ledger::{Ledger, LedgerError};
+use serde::Serialize;
+use thiserror::Error;
+
+/// A quantity read off a ledger (ε at a δ, or δ at an ε).
+///
+/// Only [`Reading::upper_bound`] may be shown to a user as a guarantee.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// The truth is at most this: a guarantee (≤).
+    UpperBound(f64),
+    /// The truth lies between the two; both ends are proved.
+    Bracket {
+        /// Proved lower end.
+        lower: f64,
+        /// Proved upper end: the guarantee.
+        upper: f64,
+    },
+    /// An approximation (≈). It may lie below the truth and is never a guarantee.
+    Estimate(f64),
+}
+
+impl Reading {
+    /// The value that may be shown as a guarantee; none for an estimate.
+    pub fn upper_bound(self) -> Option<f64> {
+        match self {
+            Self::UpperBound(upper) | Self::Bracket { upper, .. } => Some(upper),
+            Self::Estimate(_) => None,
+        }
+    }
+}
+
+/// Reads privacy off a ledger.
+pub trait Accountant {
+    /// The name shown beside its figures.
+    fn name(&self) -> &'static str;
+
+    /// Refuses, by name, any round this accountant has no proof for.
+    fn supports(&self, ledger: &Ledger) -> Result<(), AccountError>;
+
+    /// ε at the given δ.
+    fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError>;
+
+    /// δ at the given ε.
+    fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError>;
+}
+
+/// Why no figure was given. Nothing is a guarantee when this is returned.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AccountError {
+    /// δ outside (0, 1).
+    #[error("delta must be in (0, 1), got {delta}; a common choice is 1/(10 n) for n records")]
+    Delta {
+        /// The value seen.
+        delta: f64,
+    },
+    /// ε that is not a finite number of at least 0.
+    #[error("epsilon must be a finite number of at least 0, got {epsilon}")]
+    Epsilon {
+        /// The value seen.
+        epsilon: f64,
+    },
+    /// A round the accountant has no proof for.
+    #[error("the {accountant} accountant cannot treat {what}; {remedy}")]
+    Unsupported {
+        /// Accountant's name.
+        accountant: &'static str,
+        /// The round or relation it refuses.
+        what: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// No setting meets the target.
+    #[error("{what}: no value within [{lowest}, {highest}] meets the target; {remedy}")]
+    OutOfReach {
+        /// What was searched for.
+        what: &'static str,
+        /// Search range, low end.
+        lowest: f64,
+        /// Search range, high end.
+        highest: f64,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// An argument outside its range.
+    #[error("{what} must be {range}, got {value}")]
+    Argument {
+        /// Name of the argument.
+        what: &'static str,
+        /// Its permitted range.
+        range: &'static str,
+        /// The value seen.
+        value: f64,
+    },
+    /// The ledger itself is bad.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Checks a δ given by a user.
+pub fn check_delta(delta: f64) -> Result<(), AccountError> {
+    if delta > 0.0 && delta < 1.0 {
+        Ok(())
+    } else {
+        Err(AccountError::Delta { delta })
+    }
+}
+
+/// Checks an ε given by a user.
+pub fn check_epsilon(epsilon: f64) -> Result<(), AccountError> {
+    if epsilon >= 0.0 && epsilon.is_finite() {
+        Ok(())
+    } else {
+        Err(AccountError::Epsilon { epsilon })
+    }
+}
