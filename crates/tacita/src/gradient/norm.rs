@@ -97,4 +97,21 @@ impl Norms {
         let upper = (Tensor::cat(upper.collect(), 1) + UNDERFLOW).sqrt() * (1.0 + gamma(4));
         Self { squared, upper }
     }
+
+    /// Factors with 0 where the norm is zero or not finite.
+    pub(crate) fn zero_where_unusable(&self, factors: Tensor<2>) -> Tensor<2> {
+        let usable = self.upper.clone().is_finite();
+        let usable = usable.bool_and(self.squared.clone().not_equal_elem(0.0));
+        factors.mask_fill(usable.bool_not(), 0.0)
+    }
+
+    /// Norms of each sample and group as computed, for tests and diagnostics.
+    pub fn values(&self) -> Tensor<2> {
+        self.squared.clone().sqrt()
+    }
+
+    /// Bounds that the true norms do not exceed.
+    pub fn upper(&self) -> Tensor<2> {
+        self.upper.clone()
+    }
 }

@@ -1,0 +1,7 @@
+//! From norms to clip factors.
+
+mod grouping;
+mod rule;
+
+pub use grouping::{Grouping, Groups};
+pub use rule::ClipRule;

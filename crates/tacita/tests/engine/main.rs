@@ -1,0 +1,6 @@
+//! The engine against slow, obvious oracles.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+mod layers;
+mod shared;
