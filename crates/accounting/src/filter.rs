@@ -30,10 +30,10 @@ pub enum FilterError {
 
 /// Admits rounds, chosen in the light of earlier outputs, as long as a budget holds.
 ///
-/// Ordinary composition needs the noise and the number of rounds to be fixed beforehand. Feldman &
-/// Zrnic 2021 (arXiv:2008.11193), Theorem 4.3: if the divergences of *one order fixed beforehand*,
-/// each a function of earlier outputs, never sum to more than the budget, the whole adaptive run
-/// has that divergence. So the order is chosen at the start, for a forecast; a run that differs
+/// Ordinary composition needs the noise and the number of rounds to be fixed beforehand. The Rényi
+/// filter of Feldman & Zrnic 2021 (arXiv:2008.11193): if the divergences of *one order fixed
+/// beforehand*, each a function of earlier outputs, never sum to more than the budget, the whole
+/// adaptive run has that divergence. So the order is chosen at the start, for a forecast; a run that differs
 /// from its forecast keeps the guarantee and only wastes some of the budget.
 ///
 /// ```
@@ -101,12 +101,12 @@ impl RdpFilter {
     pub fn for_forecast(epsilon: f64, delta: f64, forecast: &Ledger) -> Result<Self, AccountError> {
         check_epsilon(epsilon)?;
         check_delta(delta)?;
-        let curve = RdpCurve::of(forecast)?.coarse();
+        let curve = RdpCurve::of(forecast)?.rough();
         // The order that admits most repetitions of the forecast: least D_α / (ε − conversion).
         let order = best_order(|order| {
             let budget = epsilon - epsilon_of_conversion(order, delta);
             if budget <= 0.0 {
-                // Infeasible orders lie on the left; the search moves right from −1/small.
+                // Orders too small for the budget lie on the left: falling values lead right.
                 return f64::MAX * (1.0 - 1e-3 * (1.0 - order.recip()));
             }
             curve.log_moment_up(order) / (order - 1.0) / budget
@@ -119,7 +119,7 @@ impl RdpFilter {
     /// The round's noise and sampling may depend on earlier outputs, not on the data otherwise.
     pub fn admit(&mut self, round: &Round) -> Result<(), FilterError> {
         let mut next = Ledger::new(self.neighbours);
-        next.push(round.clone()).map_err(AccountError::from)?;
+        next.push(round.clone())?;
         let cost = RdpCurve::of(&next)?.divergence_up(self.order)?;
         let spent = up(self.spent + cost, 1.0);
         if spent > self.budget {
@@ -130,9 +130,7 @@ impl RdpFilter {
                 order: self.order,
             });
         }
-        self.ledger
-            .push(round.clone())
-            .map_err(AccountError::from)?;
+        self.ledger.push(round.clone())?;
         self.spent = spent;
         Ok(())
     }

@@ -80,6 +80,7 @@ pub(crate) fn mu(epsilon: f64, delta: f64) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::excessive_precision)]
 mod tests {
     use super::*;
 

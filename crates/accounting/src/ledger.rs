@@ -226,10 +226,34 @@ impl Round {
 /// # Ok::<(), tacita_accounting::LedgerError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "UncheckedLedger")]
 pub struct Ledger {
     neighbours: Neighbours,
     rounds: Vec<Round>,
+    /// Σ times, kept so that appending is cheap.
+    #[serde(skip)]
+    steps: u64,
+}
+
+/// A ledger as it stands in a file. Every way of reading one goes through the checks of
+/// [`Ledger::push`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UncheckedLedger {
+    neighbours: Neighbours,
+    rounds: Vec<Round>,
+}
+
+impl TryFrom<UncheckedLedger> for Ledger {
+    type Error = LedgerError;
+
+    fn try_from(read: UncheckedLedger) -> Result<Self, LedgerError> {
+        let mut ledger = Self::new(read.neighbours);
+        for round in read.rounds {
+            ledger.push(round)?;
+        }
+        Ok(ledger)
+    }
 }
 
 /// Rounds are counted exactly in f64 up to here.
@@ -241,17 +265,13 @@ impl Ledger {
         Self {
             neighbours,
             rounds: Vec::new(),
+            steps: 0,
         }
     }
 
     /// Reads and checks a ledger. Unknown keys are errors.
     pub fn from_json(json: &str) -> Result<Self, LedgerError> {
-        let read: Self = serde_json::from_str(json)?;
-        let mut ledger = Self::new(read.neighbours);
-        for round in read.rounds {
-            ledger.push(round)?;
-        }
-        Ok(ledger)
+        serde_json::from_str::<UncheckedLedger>(json)?.try_into()
     }
 
     /// The ledger as one line of JSON.
@@ -262,9 +282,10 @@ impl Ledger {
     /// Appends a round; equal rounds in a row are counted together.
     pub fn push(&mut self, round: Round) -> Result<(), LedgerError> {
         round.check(self.rounds.len())?;
-        if round.times > MOST_ROUNDS - self.steps() {
+        if round.times > MOST_ROUNDS - self.steps {
             return Err(LedgerError::TooManyRounds { limit: MOST_ROUNDS });
         }
+        self.steps += round.times;
         match self.rounds.last_mut() {
             Some(last) if last.same_kind(&round) => last.times += round.times,
             _ => self.rounds.push(round),
@@ -284,7 +305,7 @@ impl Ledger {
 
     /// How many rounds were made in all.
     pub fn steps(&self) -> u64 {
-        self.rounds.iter().map(|round| round.times).sum()
+        self.steps
     }
 
     /// The first `steps` rounds (all, if there are fewer).
@@ -298,6 +319,7 @@ impl Ledger {
                 break;
             }
             prefix.rounds.push(round.clone().times(times));
+            prefix.steps += times;
             left -= times;
         }
         prefix

@@ -67,7 +67,7 @@ impl Tcdp {
         value: impl Fn(TcdpParameters) -> f64,
         hopeless: impl Fn(f64, f64) -> bool,
     ) -> Result<f64, AccountError> {
-        let curve = RdpCurve::of(ledger)?;
+        let curve = RdpCurve::named(NAME, ledger, 1)?;
         if self.by_theorem {
             return Ok(value(compose_by_theorem(ledger)?));
         }
@@ -168,7 +168,7 @@ impl Accountant for Tcdp {
     }
 
     fn supports(&self, ledger: &Ledger) -> Result<(), AccountError> {
-        RdpCurve::of(ledger)?;
+        RdpCurve::named(NAME, ledger, 1)?;
         if self.by_theorem {
             compose_by_theorem(ledger)?;
         }

@@ -152,15 +152,15 @@ impl RandomRuns {
         check_delta(delta)?;
         self.check()?;
         let curve = RdpCurve::of(run)?;
-        let coarse = curve.coarse();
+        let rough = curve.rough();
         let epsilon = match *self {
             Self::TruncatedNegativeBinomial { shape, gamma } => {
-                let fixed = selection_cost(&curve, &coarse, shape, gamma);
+                let fixed = selection_cost(&curve, &rough, shape, gamma);
                 let at = |curve: &RdpCurve, order: f64| {
                     let choice = (order - 1.0) * fixed + self.mean().ln();
                     epsilon_at(order, curve.log_moment_up(order) + choice, delta)
                 };
-                let order = best_order(|order| at(&coarse, order));
+                let order = best_order(|order| at(&rough, order));
                 at(&curve, order)
             }
             Self::Poisson { mean } => {
@@ -176,7 +176,7 @@ impl RandomRuns {
                         delta,
                     ))
                 };
-                let order = best_order(|order| at(&coarse, order).unwrap_or(f64::INFINITY));
+                let order = best_order(|order| at(&rough, order).unwrap_or(f64::INFINITY));
                 at(&curve, order)?
             }
         };
@@ -219,10 +219,10 @@ fn check_shape(shape: f64) -> Result<(), AccountError> {
 
 /// Theorem 2: (1+η)((1 − 1/β)D_β + ln(1/γ)/β) at the best β ≥ 1, the part that does not depend on
 /// the order of the result. (K(β) + ln(1/γ))/β is quasi-convex, K being convex.
-fn selection_cost(curve: &RdpCurve, coarse: &RdpCurve, shape: f64, gamma: f64) -> f64 {
+fn selection_cost(curve: &RdpCurve, rough: &RdpCurve, shape: f64, gamma: f64) -> f64 {
     let log_inverse = -gamma.ln();
     let at = |curve: &RdpCurve, order: f64| (curve.log_moment_up(order) + log_inverse) / order;
-    let beta = 1.0 + minimise(|t| at(coarse, 1.0 + t.exp()), -14.0, 14.0, 1e-5).exp();
+    let beta = 1.0 + minimise(|t| at(rough, 1.0 + t.exp()), -14.0, 14.0, 1e-5).exp();
     // β = 1 gives ln(1/γ).
     up((1.0 + shape) * at(curve, beta).min(log_inverse), 16.0)
 }

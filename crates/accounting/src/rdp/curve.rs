@@ -8,7 +8,7 @@ use crate::ledger::{Ledger, Neighbours, Round, Sampling};
 use std::collections::HashMap;
 
 /// Distinct rounds that steer the search for the best order; all of them give the value there.
-const ROUNDS_IN_SEARCH: usize = 128;
+const ROUNDS_IN_SEARCH: usize = 512;
 /// The largest number of records of one user that is accounted.
 const MOST_RECORDS: u32 = 10_000;
 
@@ -56,6 +56,15 @@ impl RdpCurve {
     /// The curve of a ledger for the unit "one user with at most `records` records", whose
     /// contribution to a Poisson round is a mixture over how many of them were drawn.
     pub fn per_user(ledger: &Ledger, records: u32) -> Result<Self, AccountError> {
+        Self::named(NAME, ledger, records)
+    }
+
+    /// The curve on behalf of the accountant `name`, which a refusal names.
+    pub(crate) fn named(
+        name: &'static str,
+        ledger: &Ledger,
+        records: u32,
+    ) -> Result<Self, AccountError> {
         ledger.check_not_empty()?;
         if records == 0 || records > MOST_RECORDS {
             return Err(AccountError::Argument {
@@ -66,7 +75,7 @@ impl RdpCurve {
         }
         let mut grouped: HashMap<(Draw, u64), f64> = HashMap::new();
         for round in ledger.rounds() {
-            let draw = draw_of(round, ledger.neighbours(), records)?;
+            let draw = draw_of(name, round, ledger.neighbours(), records)?;
             let bits = round.effective_noise_multiplier().to_bits();
             *grouped.entry((draw, bits)).or_insert(0.0) += round.times as f64;
         }
@@ -101,9 +110,9 @@ impl RdpCurve {
     /// The least ε at `delta` over all orders, rounded up, and the order that gives it.
     pub fn epsilon_up(&self, delta: f64) -> Result<(f64, f64), AccountError> {
         check_delta(delta)?;
-        let coarse = self.coarse();
+        let rough = self.rough();
         Ok(least_epsilon(
-            |order| coarse.log_moment_up(order),
+            |order| rough.log_moment_up(order),
             |order| self.log_moment_up(order),
             delta,
         ))
@@ -112,9 +121,9 @@ impl RdpCurve {
     /// The least δ at `epsilon` over all orders, rounded up.
     pub fn delta_up(&self, epsilon: f64) -> Result<f64, AccountError> {
         check_epsilon(epsilon)?;
-        let coarse = self.coarse();
+        let rough = self.rough();
         Ok(least_delta(
-            |order| coarse.log_moment_up(order),
+            |order| rough.log_moment_up(order),
             |order| self.log_moment_up(order),
             epsilon,
         ))
@@ -133,13 +142,26 @@ impl RdpCurve {
     /// A curve with fewer distinct rounds and never lower: each run of neighbouring multipliers
     /// takes its least one (less noise is never more private).
     pub(crate) fn coarse(&self) -> Self {
-        let chunk = self.segments.len().div_ceil(ROUNDS_IN_SEARCH).max(1);
+        // Sorted by multiplier, so the first of a run is the least.
+        self.merged(|run| run[0].noise_multiplier)
+    }
+
+    /// A curve with fewer distinct rounds that is close to this one; it steers a search.
+    pub(crate) fn rough(&self) -> Self {
+        self.merged(|run| {
+            let weighed = run.iter().map(|s| s.times * s.noise_multiplier);
+            weighed.sum::<f64>() / run.iter().map(|s| s.times).sum::<f64>()
+        })
+    }
+
+    fn merged(&self, noise_multiplier: impl Fn(&[Segment]) -> f64) -> Self {
+        let length = self.segments.len().div_ceil(ROUNDS_IN_SEARCH).max(1);
         let mut segments: Vec<Segment> = Vec::new();
         for alike in self.segments.chunk_by(|a, b| a.draw == b.draw) {
-            // Sorted by multiplier, so the first of a chunk is the least.
-            segments.extend(alike.chunks(chunk).map(|run| Segment {
+            segments.extend(alike.chunks(length).map(|run| Segment {
+                draw: run[0].draw,
+                noise_multiplier: noise_multiplier(run),
                 times: run.iter().map(|segment| segment.times).sum(),
-                ..run[0]
             }));
         }
         Self {
@@ -174,10 +196,15 @@ impl Segment {
     }
 }
 
-fn draw_of(round: &Round, neighbours: Neighbours, records: u32) -> Result<Draw, AccountError> {
+fn draw_of(
+    accountant: &'static str,
+    round: &Round,
+    neighbours: Neighbours,
+    records: u32,
+) -> Result<Draw, AccountError> {
     let refuse = |what: &str, remedy: &'static str| {
         Err(AccountError::Unsupported {
-            accountant: NAME,
+            accountant,
             what: what.to_string(),
             remedy,
         })

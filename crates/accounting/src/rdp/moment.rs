@@ -232,3 +232,106 @@ pub(crate) fn log_add(a: f64, b: f64) -> f64 {
 pub(crate) fn up(value: f64, units: f64) -> f64 {
     value * (1.0 + units * f64::EPSILON)
 }
+
+#[cfg(test)]
+#[allow(clippy::excessive_precision)]
+mod tests {
+    use super::*;
+
+    /// (rate, noise multiplier, order, ln E_Q[R^α]): mpmath 1.4.1 with 40 digits, `quad` of
+    /// R^α − 1 − α(R − 1) over unit panels.
+    const GOLDEN: [(f64, f64, f64, f64); 10] = [
+        (0.01, 1.0, 2.5, 0.000_326_362_998_422_820_69),
+        (0.01, 1.0, 14.2, 28.329_190_132_233_421_15),
+        (1e-6, 1.0, 20.5, 3.434_587_526_664_984_74e-10),
+        (1e-7, 100.0, 2.0, 1.000_050_001_666_708_243e-18),
+        (0.5, 0.3, 1.01, 0.022_707_142_930_881_930_9),
+        (0.004, 0.5, 1.8, 0.000_542_566_094_056_897_385),
+        (0.9, 20.0, 3.7, 0.010_121_138_868_060_574_8),
+        (0.01, 50.0, 108.0, 0.000_231_263_346_084_293_295),
+        (0.3, 2.0, 1.0001, 1.192_527_433_031_289_77e-6),
+        (0.001, 0.3, 30.0, 4_626.100_674_963_869_58),
+    ];
+
+    #[track_caller]
+    fn assert_just_above(bound: f64, exact: f64, slack: f64) {
+        assert!(bound >= exact, "{bound:e} below {exact:e}");
+        assert!(bound <= exact * (1.0 + slack), "{bound:e} above {exact:e}");
+    }
+
+    #[test]
+    fn moments_lie_just_above_multiprecision() {
+        for (rate, noise_multiplier, order, exact) in GOLDEN {
+            let bound = Mixture::new(rate, noise_multiplier, 1).log_moment_remove_up(order);
+            // The rate itself is rounded to f64 here and in the stored value alike.
+            assert_just_above(bound, exact, 1e-10);
+        }
+    }
+
+    #[test]
+    fn moments_of_users_lie_just_above_multiprecision() {
+        // (rate, noise multiplier, order, records, remove, add), made as above.
+        for (rate, z, order, records, remove, add) in [
+            (
+                0.01,
+                2.0,
+                5.0,
+                3,
+                0.002_645_350_612_855_016_71,
+                0.002_437_782_669_494_957_75,
+            ),
+            (
+                0.1,
+                4.0,
+                8.5,
+                10,
+                12.346_983_081_281_801_6,
+                1.411_656_329_366_250_466,
+            ),
+            (
+                0.5,
+                3.0,
+                2.0,
+                2,
+                0.119_176_245_165_867_113,
+                0.101_381_400_578_304_619,
+            ),
+        ] {
+            let mixture = Mixture::new(rate, z, records);
+            assert_just_above(mixture.log_moment_remove_up(order), remove, 1e-10);
+            assert_just_above(mixture.log_moment_add_up(order), add, 1e-10);
+        }
+    }
+
+    #[test]
+    fn integer_orders_equal_the_binomial_sum() {
+        // Mironov, Talwar & Zhang 2019, §3.3: Σᵢ C(α,i) qⁱ(1−q)^(α−i) e^((i²−i)/2z²).
+        for (rate, z, order) in [(0.02_f64, 1.3_f64, 6_u32), (0.3, 0.8, 3), (1e-4, 4.0, 40)] {
+            let mut choose = 1.0;
+            let mut excess = 0.0;
+            for i in 0..=order {
+                let real = f64::from(i);
+                let weight = choose * rate.powf(real) * (1.0 - rate).powf(f64::from(order) - real);
+                excess += weight * ((real * real - real) / (2.0 * z * z)).exp_m1();
+                choose *= f64::from(order - i) / (real + 1.0);
+            }
+            let bound = Mixture::new(rate, z, 1).log_moment_remove_up(f64::from(order));
+            assert!((bound / excess.ln_1p() - 1.0).abs() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn convex_part_is_continuous_where_its_form_changes() {
+        for power in [1.0 + 1e-9, 1.5, 2.0, 7.0, -1e-9, -0.5, -6.0] {
+            let edge = 0.25_f64.min(0.5 / f64::abs(power));
+            for l in [edge, -edge, -30.0] {
+                let (inside, outside) = (l * (1.0 - 1e-13), l * (1.0 + 1e-13));
+                let (a, b) = (
+                    log_convex_part(power, inside),
+                    log_convex_part(power, outside),
+                );
+                assert!((a - b).abs() < 1e-10, "{a} and {b} at power {power}, l {l}");
+            }
+        }
+    }
+}
