@@ -1,7 +1,7 @@
 //! A privacy filter: for runs whose length or noise is decided as they go.
 
 use crate::accountant::{AccountError, check_delta, check_epsilon};
-use crate::ledger::{Ledger, LedgerError, Neighbours, Round};
+use crate::ledger::{Ledger, LedgerError, Round};
 use crate::rdp::moment::up;
 use crate::rdp::{RdpCurve, best_order, epsilon_at};
 use thiserror::Error;
@@ -51,7 +51,6 @@ pub enum FilterError {
 /// ```
 #[derive(Debug, Clone)]
 pub struct RdpFilter {
-    neighbours: Neighbours,
     order: f64,
     delta: f64,
     budget: f64,
@@ -60,13 +59,9 @@ pub struct RdpFilter {
 }
 
 impl RdpFilter {
-    /// A filter for (`epsilon`, `delta`) at the order `order` > 1.
-    pub fn new(
-        epsilon: f64,
-        delta: f64,
-        order: f64,
-        neighbours: Neighbours,
-    ) -> Result<Self, AccountError> {
+    /// A filter for (`epsilon`, `delta`) at the order `order` > 1, for the relation and the unit of
+    /// `ledger`. Rounds that the ledger holds already count as spent.
+    pub fn new(epsilon: f64, delta: f64, order: f64, ledger: Ledger) -> Result<Self, AccountError> {
         check_epsilon(epsilon)?;
         check_delta(delta)?;
         if !(order > 1.0 && order.is_finite()) {
@@ -78,21 +73,25 @@ impl RdpFilter {
         }
         // ε with divergence 0 is what the conversion itself costs; the rest may be spent.
         let budget = epsilon - epsilon_of_conversion(order, delta);
-        if budget <= 0.0 {
+        let spent = if ledger.rounds().is_empty() {
+            0.0
+        } else {
+            RdpCurve::of(&ledger)?.divergence_up(order)?
+        };
+        if budget <= spent {
             return Err(AccountError::OutOfReach {
                 what: "Rényi divergence to spend",
-                lowest: 0.0,
-                highest: 0.0,
+                lowest: spent,
+                highest: budget,
                 remedy: "choose a larger order, epsilon or delta",
             });
         }
         Ok(Self {
-            neighbours,
             order,
             delta,
             budget,
-            spent: 0.0,
-            ledger: Ledger::new(neighbours),
+            spent,
+            ledger,
         })
     }
 
@@ -111,14 +110,14 @@ impl RdpFilter {
             }
             curve.log_moment_up(order) / (order - 1.0) / budget
         });
-        Self::new(epsilon, delta, order, forecast.neighbours())
+        Self::new(epsilon, delta, order, forecast.prefix(0))
     }
 
     /// Counts `round` (all its repetitions) as spent, or refuses it and counts nothing.
     ///
     /// The round's noise and sampling may depend on earlier outputs, not on the data otherwise.
     pub fn admit(&mut self, round: &Round) -> Result<(), FilterError> {
-        let mut next = Ledger::new(self.neighbours);
+        let mut next = self.ledger.prefix(0);
         next.push(round.clone())?;
         let cost = RdpCurve::of(&next)?.divergence_up(self.order)?;
         let spent = up(self.spent + cost, 1.0);

@@ -51,7 +51,7 @@ impl Gdp {
         let mut sum = 0.0;
         let mut is_exact = true;
         for round in ledger.rounds() {
-            let (mu_squared, exact) = squared_mu(round, ledger.neighbours())?;
+            let (mu_squared, exact) = squared_mu(round, ledger)?;
             sum += round.times as f64 * mu_squared;
             is_exact &= exact;
         }
@@ -71,25 +71,37 @@ impl Gdp {
     }
 }
 
-fn squared_mu(round: &Round, neighbours: Neighbours) -> Result<(f64, bool), AccountError> {
+fn squared_mu(round: &Round, ledger: &Ledger) -> Result<(f64, bool), AccountError> {
     let z = round.effective_noise_multiplier();
     let precision = (z * z).recip();
-    match (round.sampling, neighbours) {
+    let records = f64::from(ledger.records_per_unit());
+    let refuse = |what: &str, remedy: &'static str| {
+        Err(AccountError::Unsupported {
+            accountant: NAME,
+            what: what.to_string(),
+            remedy,
+        })
+    };
+    match (round.sampling, ledger.neighbours()) {
+        // A unit of k records moves the sum by up to k sensitivities.
+        (Sampling::Full {}, _) => Ok((records * records * precision, true)),
+        (Sampling::Poisson { .. } | Sampling::Partition { .. }, _) if records > 1.0 => refuse(
+            "sampled units of several records",
+            "use the pld or the rdp accountant, which treat the mixture",
+        ),
         // A record of a partition meets the noise once per pass.
-        (Sampling::Full {} | Sampling::Partition { .. }, _) => Ok((precision, true)),
+        (Sampling::Partition { .. }, _) => Ok((precision, true)),
         (Sampling::Poisson { rate }, Neighbours::AddOrRemoveOne) => {
             Ok((rate * rate * precision.exp_m1(), false))
         }
-        (Sampling::Poisson { .. }, Neighbours::ReplaceOne) => Err(AccountError::Unsupported {
-            accountant: NAME,
-            what: "poisson sampling under replace-one".to_string(),
-            remedy: "state the ledger in add-or-remove-one, the relation of Poisson sampling",
-        }),
-        (Sampling::FixedSize { .. }, _) => Err(AccountError::Unsupported {
-            accountant: NAME,
-            what: "fixed-size sampling".to_string(),
-            remedy: "use the rdp accountant with the relation replace-one",
-        }),
+        (Sampling::Poisson { .. }, Neighbours::ReplaceOne) => refuse(
+            "poisson sampling under replace-one",
+            "state the ledger in add-or-remove-one, the relation of Poisson sampling",
+        ),
+        (Sampling::FixedSize { .. }, _) => refuse(
+            "fixed-size sampling",
+            "use the rdp accountant with the relation replace-one",
+        ),
     }
 }
 

@@ -28,7 +28,7 @@ const ORDERS: usize = 180;
 /// let upper = |accountant: &dyn Accountant| -> Result<f64, tacita_accounting::AccountError> {
 ///     Ok(accountant.epsilon(&ledger, 1e-5)?.upper_bound().unwrap_or(f64::NAN))
 /// };
-/// assert!(upper(&Rdp::new())? <= upper(&Tcdp::new())?);
+/// assert!(upper(&Rdp)? <= upper(&Tcdp::new())?);
 /// assert!(upper(&Tcdp::new())? < upper(&Tcdp::by_theorem())?);
 /// # Ok::<(), tacita_accounting::AccountError>(())
 /// ```
@@ -67,7 +67,7 @@ impl Tcdp {
         value: impl Fn(TcdpParameters) -> f64,
         hopeless: impl Fn(f64, f64) -> bool,
     ) -> Result<f64, AccountError> {
-        let curve = RdpCurve::named(NAME, ledger, 1)?;
+        let curve = RdpCurve::named(NAME, ledger)?;
         if self.by_theorem {
             return Ok(value(compose_by_theorem(ledger)?));
         }
@@ -125,6 +125,13 @@ fn chord_maximum(left: f64, at_left: f64, right: f64, at_right: f64) -> f64 {
 
 /// The theorem round by round: ρ adds up, the least ω remains.
 fn compose_by_theorem(ledger: &Ledger) -> Result<TcdpParameters, AccountError> {
+    if ledger.records_per_unit() > 1 {
+        return Err(AccountError::Unsupported {
+            accountant: NAME,
+            what: "units of several records by the amplification theorem".to_string(),
+            remedy: "use the tCDP of the exact Rényi curve",
+        });
+    }
     let mut total = TcdpParameters {
         rho: 0.0,
         omega: f64::INFINITY,
@@ -168,7 +175,7 @@ impl Accountant for Tcdp {
     }
 
     fn supports(&self, ledger: &Ledger) -> Result<(), AccountError> {
-        RdpCurve::named(NAME, ledger, 1)?;
+        RdpCurve::named(NAME, ledger)?;
         if self.by_theorem {
             compose_by_theorem(ledger)?;
         }

@@ -24,17 +24,20 @@ pub fn whole_grid(runs: &[Ledger]) -> Result<Ledger, AccountError> {
     let Some(first) = runs.first() else {
         return Err(crate::ledger::LedgerError::Empty.into());
     };
-    let mut grid = Ledger::new(first.neighbours());
+    let mut grid = first.prefix(0);
     for run in runs {
-        if run.neighbours() != first.neighbours() {
+        let unit = |run: &Ledger| (run.neighbours(), run.records_per_unit());
+        if unit(run) != unit(first) {
             return Err(AccountError::Unsupported {
                 accountant: "grid",
                 what: format!(
-                    "runs in {} together with runs in {}",
+                    "runs in {} with {} records per unit together with runs in {} with {}",
                     first.neighbours().name(),
-                    run.neighbours().name()
+                    first.records_per_unit(),
+                    run.neighbours().name(),
+                    run.records_per_unit()
                 ),
-                remedy: "state all runs of a search in one neighbouring relation",
+                remedy: "state all runs of a search for one relation and one unit",
             });
         }
         for round in run.rounds() {
@@ -142,7 +145,7 @@ impl RandomRuns {
     /// use tacita_accounting::{Accountant, Ledger, Neighbours, RandomRuns, Rdp, Round, Sampling};
     /// let mut run = Ledger::new(Neighbours::AddOrRemoveOne);
     /// run.push(Round::new(Sampling::Poisson { rate: 0.01 }, vec![1.5])?.times(1000))?;
-    /// let one = Rdp::new().epsilon(&run, 1e-5)?.upper_bound().unwrap_or(f64::NAN);
+    /// let one = Rdp.epsilon(&run, 1e-5)?.upper_bound().unwrap_or(f64::NAN);
     /// let best = RandomRuns::geometric(10.0)?.epsilon(&run, 1e-5)?;
     /// let best = best.upper_bound().unwrap_or(f64::NAN);
     /// assert!(best > one && best < 3.0 * one);

@@ -31,16 +31,21 @@ impl Zcdp {
         ledger.check_not_empty()?;
         let mut rho = 0.0;
         for round in ledger.rounds() {
-            check_round(round, ledger.neighbours())?;
+            check_round(round, ledger)?;
             rho += 0.5 * round.times as f64 / round.effective_noise_multiplier().powi(2);
         }
-        Ok(up(rho, 8.0 + ledger.rounds().len() as f64))
+        // A unit of k records moves the sum by up to k sensitivities.
+        let records = f64::from(ledger.records_per_unit());
+        Ok(up(
+            rho * records * records,
+            8.0 + ledger.rounds().len() as f64,
+        ))
     }
 }
 
-/// A Gaussian that sees a random subset is a mixture of Gaussians at most one sensitivity apart,
-/// and Rényi divergences are quasi-convex, so ρ = 1/(2z²) bounds it whatever the draw.
-fn check_round(round: &Round, neighbours: Neighbours) -> Result<(), AccountError> {
+/// A Gaussian that sees a random subset is a mixture of Gaussians at most one sensitivity apart
+/// per record, and Rényi divergences are quasi-convex, so ρ = 1/(2z²) bounds it whatever the draw.
+fn check_round(round: &Round, ledger: &Ledger) -> Result<(), AccountError> {
     let refuse = |what: &str, remedy: &'static str| {
         Err(AccountError::Unsupported {
             accountant: NAME,
@@ -48,10 +53,14 @@ fn check_round(round: &Round, neighbours: Neighbours) -> Result<(), AccountError
             remedy,
         })
     };
-    match (round.sampling, neighbours) {
+    match (round.sampling, ledger.neighbours()) {
         (Sampling::FixedSize { .. }, Neighbours::AddOrRemoveOne) => refuse(
             "fixed-size sampling under add-or-remove-one",
             "state the ledger in replace-one, with noise over the replace-one sensitivity (2C)",
+        ),
+        (Sampling::Partition { .. }, _) if ledger.records_per_unit() > 1 => refuse(
+            "partition sampling for units of several records",
+            "use Poisson sampling to protect whole units",
         ),
         (Sampling::Poisson { rate }, Neighbours::ReplaceOne) if rate < 1.0 => refuse(
             "poisson sampling under replace-one",

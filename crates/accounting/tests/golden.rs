@@ -30,7 +30,7 @@ fn fixed_size_lies_below_the_published_bound() {
     ] {
         let sampling = Sampling::FixedSize { batch, of };
         let fixed = repeated(Neighbours::ReplaceOne, sampling, z, times);
-        let fixed = upper(Rdp::new().epsilon(&fixed, delta).unwrap());
+        let fixed = upper(Rdp.epsilon(&fixed, delta).unwrap());
         assert!(fixed <= theirs, "{fixed} above {theirs}");
         // A Poisson draw at the same rate and multiplier is never dearer: same mixture, but only
         // one of its two directions is charged on both sides of R = 1.
@@ -41,7 +41,7 @@ fn fixed_size_lies_below_the_published_bound() {
             z,
             times,
         );
-        let poisson = upper(Rdp::new().epsilon(&poisson, delta).unwrap());
+        let poisson = upper(Rdp.epsilon(&poisson, delta).unwrap());
         assert!(fixed >= poisson * (1.0 - 1e-9), "{fixed} below {poisson}");
     }
 }

@@ -5,10 +5,11 @@
 use proptest::prelude::*;
 use tacita_accounting::{Ledger, LedgerError, Sampling};
 
-const VALID: &str = r#"{"neighbours":"add-or-remove-one","rounds":[{"sampling":{"kind":"poisson","rate":0.0041667},"noise_multipliers":[4.0,7.5],"times":5000},{"sampling":{"kind":"full"},"noise_multipliers":[1e1]},{"sampling":{"kind":"fixed-size","batch":512,"of":60000},"noise_multipliers":[1.0],"times":3},{"sampling":{"kind":"partition","batches":4},"noise_multipliers":[0.5],"times":1}]}"#;
+const VALID: &str = r#"{"neighbours":"add-or-remove-one","records_per_unit":3,"rounds":[{"sampling":{"kind":"poisson","rate":0.0041667},"noise_multipliers":[4.0,7.5],"times":5000},{"sampling":{"kind":"full"},"noise_multipliers":[1e1]},{"sampling":{"kind":"fixed-size","batch":512,"of":60000},"noise_multipliers":[1.0],"times":3},{"sampling":{"kind":"partition","batches":4},"noise_multipliers":[0.5],"times":1}]}"#;
 
 /// Everything that must hold of an accepted ledger.
 fn check(ledger: &Ledger) {
+    assert!(ledger.records_per_unit() > 0);
     let mut steps = 0;
     for round in ledger.rounds() {
         assert!(round.times > 0);
@@ -148,6 +149,10 @@ fn each_fault_is_named() {
         (
             r#"{"neighbours":"replace-one","rounds":[],"extra":1}"#.to_string(),
             "extra",
+        ),
+        (
+            r#"{"neighbours":"replace-one","records_per_unit":0,"rounds":[]}"#.to_string(),
+            "got 0",
         ),
         ("{".to_string(), "EOF"),
     ] {

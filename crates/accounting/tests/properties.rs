@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tacita_accounting::{
-    AccountError, Accountant, FilterError, Gdp, Ledger, Neighbours, RandomRuns, Rdp, RdpCurve,
+    AccountError, Accountant, FilterError, Gdp, Ledger, Neighbours, Pld, RandomRuns, Rdp, RdpCurve,
     RdpFilter, Reading, Round, Sampling, Tcdp, Zcdp, whole_grid,
 };
 
@@ -50,7 +50,7 @@ proptest! {
         (rate, z, steps, delta) in setting(),
         factor in 1.01..3.0_f64,
     ) {
-        let rdp = Rdp::new();
+        let rdp = Rdp;
         // The search for the best order leaves a relative 1e-6 or less.
         let base = upper(&rdp, &poisson(rate, z, steps), delta);
         let room = 1e-6 * base + 1e-12;
@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn accountants_keep_their_order((rate, z, steps, delta) in setting()) {
         let ledger = poisson(rate, z, steps);
-        let rdp = upper(&Rdp::new(), &ledger, delta);
+        let rdp = upper(&Rdp, &ledger, delta);
         let tcdp = upper(&Tcdp::new(), &ledger, delta);
         let zcdp = upper(&Zcdp, &ledger, delta);
         prop_assert!(rdp <= tcdp * (1.0 + 1e-6) + 1e-12, "rdp {} above tcdp {}", rdp, tcdp);
@@ -83,7 +83,7 @@ proptest! {
         let split = whole_grid(&[
             poisson(rate, z, first), poisson(rate, other, 3), poisson(rate, z, steps - first),
         ]).unwrap();
-        let accountants: [&dyn Accountant; 3] = [&Rdp::new(), &Tcdp::new(), &Zcdp];
+        let accountants: [&dyn Accountant; 3] = [&Rdp, &Tcdp::new(), &Zcdp];
         for accountant in accountants {
             let (a, b) = (upper(accountant, &whole, delta), upper(accountant, &split, delta));
             prop_assert!((a - b).abs() <= 1e-12 * a, "{} and {}", a, b);
@@ -99,8 +99,8 @@ proptest! {
         let round = Round::new(Sampling::Poisson { rate }, vec![z, side * z]).unwrap();
         let effective = round.effective_noise_multiplier();
         joint.push(round.times(steps)).unwrap();
-        let a = upper(&Rdp::new(), &joint, delta);
-        let b = upper(&Rdp::new(), &poisson(rate, effective, steps), delta);
+        let a = upper(&Rdp, &joint, delta);
+        let b = upper(&Rdp, &poisson(rate, effective, steps), delta);
         prop_assert_eq!(a, b);
     }
 
@@ -128,7 +128,7 @@ proptest! {
         prop_assert!(filter.epsilon_spent() <= epsilon);
         if filter.ledger().steps() > 0 {
             // The best order can only do better than the one fixed beforehand.
-            let best = upper(&Rdp::new(), filter.ledger(), delta);
+            let best = upper(&Rdp, filter.ledger(), delta);
             prop_assert!(best <= filter.epsilon_spent() * (1.0 + 1e-6) + 1e-12);
         }
     }
@@ -139,7 +139,7 @@ proptest! {
         shape in -0.9..3.0_f64,
     ) {
         let run = poisson(rate, z, steps.min(2000));
-        let single = upper(&Rdp::new(), &run, delta);
+        let single = upper(&Rdp, &run, delta);
         let mut previous = single;
         for mean in [1.5, 4.0, 40.0] {
             let runs = RandomRuns::negative_binomial(shape, mean).unwrap();
@@ -151,17 +151,32 @@ proptest! {
     }
 
     #[test]
-    fn users_cost_more_than_records_and_less_than_the_unamplified_sum(
+    fn units_cost_more_than_records_and_less_than_without_sampling(
         (rate, z, steps, delta) in setting(),
         records in 2_u32..6,
     ) {
-        let ledger = poisson(rate.min(0.9), z, steps.min(10_000));
-        let record = upper(&Rdp::new(), &ledger, delta);
-        let user = upper(&Rdp::per_user(records), &ledger, delta);
-        // At worst all of a user's records take part in every round: sensitivity k.
-        let worst = poisson(1.0, z / f64::from(records), steps.min(10_000));
-        prop_assert!(user >= record * (1.0 - 1e-6));
-        prop_assert!(user <= upper(&Rdp::new(), &worst, delta) * (1.0 + 1e-6));
+        let (rate, steps) = (rate.min(0.9), steps.min(10_000));
+        let of = |ledger: Ledger| ledger.with_records_per_unit(records).unwrap();
+        let record = upper(&Rdp, &poisson(rate, z, steps), delta);
+        let unit = upper(&Rdp, &of(poisson(rate, z, steps)), delta);
+        // At worst all of a unit's records take part in every round.
+        let worst = upper(&Rdp, &of(poisson(1.0, z, steps)), delta);
+        prop_assert!(unit >= record * (1.0 - 1e-6));
+        prop_assert!(unit <= worst * (1.0 + 1e-6));
+        prop_assert!(unit <= upper(&Zcdp, &of(poisson(rate, z, steps)), delta) * (1.0 + 1e-6));
+    }
+
+    #[test]
+    fn pld_upper_end_lies_below_rdp((rate, z, steps, delta) in setting()) {
+        let ledger = poisson(rate, z, steps);
+        let rdp = upper(&Rdp, &ledger, delta);
+        let Reading::Bracket { lower, upper } = Pld::default().epsilon(&ledger, delta).unwrap()
+        else {
+            return Err(TestCaseError::fail("a bracket was expected"));
+        };
+        prop_assert!(lower <= rdp, "pld {} above rdp {}", lower, rdp);
+        // 1e-4 is the width asked of the bracket; below 1e-6 the lattice may not resolve it.
+        prop_assert!(upper <= rdp * (1.0 + 1e-4) + 1e-6, "pld {} above rdp {}", upper, rdp);
     }
 }
 
@@ -194,24 +209,18 @@ fn tcdp_theorem_dominates_the_exact_curve() {
 #[test]
 fn rounds_without_a_proof_are_refused_by_name() {
     let fixed = Sampling::FixedSize { batch: 10, of: 100 };
-    let cases: [(&dyn Accountant, Neighbours, Sampling, &str); 7] = [
+    let cases: [(&dyn Accountant, Neighbours, Sampling, &str); 6] = [
         (
-            &Rdp::new(),
+            &Rdp,
             Neighbours::AddOrRemoveOne,
             fixed,
             "fixed-size sampling under add",
         ),
         (
-            &Rdp::new(),
+            &Rdp,
             Neighbours::ReplaceOne,
             Sampling::Poisson { rate: 0.1 },
             "poisson",
-        ),
-        (
-            &Rdp::per_user(3),
-            Neighbours::ReplaceOne,
-            fixed,
-            "several records",
         ),
         (&Zcdp, Neighbours::AddOrRemoveOne, fixed, "fixed-size"),
         (
@@ -249,7 +258,7 @@ fn rounds_without_a_proof_are_refused_by_name() {
 fn bad_arguments_are_named() {
     let ledger = poisson(0.01, 1.0, 10);
     for delta in [0.0, 1.0, -1.0, f64::NAN] {
-        let text = Rdp::new().epsilon(&ledger, delta).unwrap_err().to_string();
+        let text = Rdp.epsilon(&ledger, delta).unwrap_err().to_string();
         assert!(text.contains(&format!("got {delta}")), "{text}");
     }
     for epsilon in [-1.0, f64::NAN, f64::INFINITY] {
@@ -257,7 +266,7 @@ fn bad_arguments_are_named() {
         assert!(text.contains(&format!("got {epsilon}")), "{text}");
     }
     let empty = Ledger::new(Neighbours::AddOrRemoveOne);
-    for accountant in [&Rdp::new() as &dyn Accountant, &Zcdp, &Tcdp::new(), &Gdp] {
+    for accountant in [&Rdp as &dyn Accountant, &Zcdp, &Tcdp::new(), &Gdp] {
         let text = accountant.epsilon(&empty, 1e-5).unwrap_err().to_string();
         assert!(text.contains("no rounds"), "{text}");
     }
@@ -290,7 +299,7 @@ fn partition_costs_one_round_per_pass() {
         20,
     );
     let full = one(Neighbours::ReplaceOne, Sampling::Full {}, 6.0, 20);
-    let accountants: [&dyn Accountant; 3] = [&Rdp::new(), &Zcdp, &Gdp];
+    let accountants: [&dyn Accountant; 3] = [&Rdp, &Zcdp, &Gdp];
     for accountant in accountants {
         let (a, b) = (
             upper(accountant, &passes, 1e-5),
@@ -309,7 +318,7 @@ fn exact_gdp_lies_below_every_other_bound_for_full_batches() {
             Gdp.epsilon(&ledger, 1e-6).unwrap(),
             Reading::UpperBound(_)
         ));
-        assert!(exact <= upper(&Rdp::new(), &ledger, 1e-6));
+        assert!(exact <= upper(&Rdp, &ledger, 1e-6));
         assert!(exact <= upper(&Zcdp, &ledger, 1e-6));
     }
 }

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 /// Distinct rounds that steer the search for the best order; all of them give the value there.
 const ROUNDS_IN_SEARCH: usize = 512;
-/// The largest number of records of one user that is accounted.
-const MOST_RECORDS: u32 = 10_000;
+/// The largest number of records of one unit that is accounted.
+const MOST_RECORDS: u32 = 1000;
 
 /// One kind of round as the accountant sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,29 +48,21 @@ pub struct RdpCurve {
 }
 
 impl RdpCurve {
-    /// The curve of a ledger for the unit "one record".
+    /// The curve of a ledger, for its protected unit. A unit of k records contributes to a Poisson
+    /// round a mixture over how many of them were drawn.
     pub fn of(ledger: &Ledger) -> Result<Self, AccountError> {
-        Self::per_user(ledger, 1)
-    }
-
-    /// The curve of a ledger for the unit "one user with at most `records` records", whose
-    /// contribution to a Poisson round is a mixture over how many of them were drawn.
-    pub fn per_user(ledger: &Ledger, records: u32) -> Result<Self, AccountError> {
-        Self::named(NAME, ledger, records)
+        Self::named(NAME, ledger)
     }
 
     /// The curve on behalf of the accountant `name`, which a refusal names.
-    pub(crate) fn named(
-        name: &'static str,
-        ledger: &Ledger,
-        records: u32,
-    ) -> Result<Self, AccountError> {
+    pub(crate) fn named(name: &'static str, ledger: &Ledger) -> Result<Self, AccountError> {
         ledger.check_not_empty()?;
-        if records == 0 || records > MOST_RECORDS {
-            return Err(AccountError::Argument {
-                what: "records per user",
-                range: "between 1 and 10000",
-                value: f64::from(records),
+        let records = ledger.records_per_unit();
+        if records > MOST_RECORDS {
+            return Err(AccountError::Unsupported {
+                accountant: name,
+                what: format!("{records} records per unit"),
+                remedy: "cap the records of a unit at 1000",
             });
         }
         let mut grouped: HashMap<(Draw, u64), f64> = HashMap::new();
@@ -223,15 +215,15 @@ fn draw_of(
             "state the ledger in replace-one, with noise over the replace-one sensitivity (2C)",
         ),
         (Sampling::FixedSize { .. }, Neighbours::ReplaceOne) if records > 1 => refuse(
-            "fixed-size sampling for users with several records",
-            "use Poisson sampling for user-level privacy",
+            "fixed-size sampling for units of several records",
+            "use Poisson sampling to protect whole units",
         ),
         (Sampling::FixedSize { batch, of }, Neighbours::ReplaceOne) => {
             Ok(Draw::FixedSize(batch, of))
         }
         (Sampling::Partition { .. }, _) if records > 1 => refuse(
-            "partition sampling for users with several records",
-            "use Poisson sampling for user-level privacy",
+            "partition sampling for units of several records",
+            "use Poisson sampling to protect whole units",
         ),
         // Yu et al. 2019: a record is in one batch of the pass, so it meets the noise once.
         (Sampling::Partition { .. }, _) => Ok(Draw::Everyone),

@@ -1,7 +1,7 @@
 //! Rényi moments of the Poisson-subsampled Gaussian, bounded from above.
 //!
 //! Let Q = N(0, z²) and P = Σⱼ Bⱼ N(j, z²) with Bⱼ the Binomial(k, q) probabilities: the outputs
-//! without and with one user's k records (k = 1 is one record). With R = dP/dQ,
+//! without and with one unit's k records. With R = dP/dQ,
 //! D_α(P‖Q) = ln E_Q[R^α] / (α − 1) and D_α(Q‖P) = ln E_Q[R^(1−α)] / (α − 1).
 //!
 //! # Why the value returned is an upper bound
@@ -30,7 +30,7 @@ const DECAY: f64 = 80.0;
 /// More nodes than this are not worth it: the moment without amplification is used instead.
 const MOST_NODES: f64 = 200_000.0;
 
-/// Ratio of the densities with and without a user's records, in logarithms.
+/// Ratio of the densities with and without a unit's records, in logarithms.
 pub(crate) struct Mixture {
     /// Inclusion probability of each record.
     rate: f64,
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_of_users_lie_just_above_multiprecision() {
+    fn moments_of_units_lie_just_above_multiprecision() {
         // (rate, noise multiplier, order, records, remove, add), made as above.
         for (rate, z, order, records, remove, add) in [
             (
