@@ -125,6 +125,9 @@ pub enum LedgerError {
         /// Position in the ledger.
         index: usize,
     },
+    /// A protected unit without records.
+    #[error("records per unit must be at least 1, got 0")]
+    NoRecords,
     /// Nothing was released.
     #[error("the ledger has no rounds; nothing was released, so there is nothing to account")]
     Empty,
@@ -226,10 +229,46 @@ impl Round {
 /// # Ok::<(), tacita_accounting::LedgerError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "UncheckedLedger")]
 pub struct Ledger {
     neighbours: Neighbours,
+    #[serde(skip_serializing_if = "is_one_record")]
+    records_per_unit: u32,
     rounds: Vec<Round>,
+    /// Σ times, kept so that appending is cheap.
+    #[serde(skip)]
+    steps: u64,
+}
+
+/// A ledger as it stands in a file. Every way of reading one goes through the checks of
+/// [`Ledger::push`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UncheckedLedger {
+    neighbours: Neighbours,
+    #[serde(default = "one_record")]
+    records_per_unit: u32,
+    rounds: Vec<Round>,
+}
+
+impl TryFrom<UncheckedLedger> for Ledger {
+    type Error = LedgerError;
+
+    fn try_from(read: UncheckedLedger) -> Result<Self, LedgerError> {
+        let mut ledger = Self::new(read.neighbours).with_records_per_unit(read.records_per_unit)?;
+        for round in read.rounds {
+            ledger.push(round)?;
+        }
+        Ok(ledger)
+    }
+}
+
+fn one_record() -> u32 {
+    1
+}
+
+fn is_one_record(records: &u32) -> bool {
+    *records == 1
 }
 
 /// Rounds are counted exactly in f64 up to here.
@@ -240,18 +279,39 @@ impl Ledger {
     pub fn new(neighbours: Neighbours) -> Self {
         Self {
             neighbours,
+            records_per_unit: 1,
             rounds: Vec::new(),
+            steps: 0,
         }
+    }
+
+    /// The same ledger read for units (users, clients) that own up to this many records each.
+    ///
+    /// Neighbouring data sets then differ by a whole unit. Noise multipliers stay those of one
+    /// record: noise over the most that one record can move the sum.
+    ///
+    /// ```
+    /// use tacita_accounting::{Ledger, Neighbours};
+    /// let ledger = Ledger::new(Neighbours::AddOrRemoveOne).with_records_per_unit(4)?;
+    /// assert_eq!(ledger.records_per_unit(), 4);
+    /// # Ok::<(), tacita_accounting::LedgerError>(())
+    /// ```
+    pub fn with_records_per_unit(mut self, records: u32) -> Result<Self, LedgerError> {
+        if records == 0 {
+            return Err(LedgerError::NoRecords);
+        }
+        self.records_per_unit = records;
+        Ok(self)
+    }
+
+    /// How many records the protected unit may own; 1 unless said otherwise.
+    pub fn records_per_unit(&self) -> u32 {
+        self.records_per_unit
     }
 
     /// Reads and checks a ledger. Unknown keys are errors.
     pub fn from_json(json: &str) -> Result<Self, LedgerError> {
-        let read: Self = serde_json::from_str(json)?;
-        let mut ledger = Self::new(read.neighbours);
-        for round in read.rounds {
-            ledger.push(round)?;
-        }
-        Ok(ledger)
+        serde_json::from_str::<UncheckedLedger>(json)?.try_into()
     }
 
     /// The ledger as one line of JSON.
@@ -262,9 +322,10 @@ impl Ledger {
     /// Appends a round; equal rounds in a row are counted together.
     pub fn push(&mut self, round: Round) -> Result<(), LedgerError> {
         round.check(self.rounds.len())?;
-        if round.times > MOST_ROUNDS - self.steps() {
+        if round.times > MOST_ROUNDS - self.steps {
             return Err(LedgerError::TooManyRounds { limit: MOST_ROUNDS });
         }
+        self.steps += round.times;
         match self.rounds.last_mut() {
             Some(last) if last.same_kind(&round) => last.times += round.times,
             _ => self.rounds.push(round),
@@ -284,20 +345,26 @@ impl Ledger {
 
     /// How many rounds were made in all.
     pub fn steps(&self) -> u64 {
-        self.rounds.iter().map(|round| round.times).sum()
+        self.steps
     }
 
     /// The first `steps` rounds (all, if there are fewer).
     #[must_use]
     pub fn prefix(&self, steps: u64) -> Self {
         let mut left = steps;
-        let mut prefix = Self::new(self.neighbours);
+        let mut prefix = Self {
+            neighbours: self.neighbours,
+            records_per_unit: self.records_per_unit,
+            rounds: Vec::new(),
+            steps: 0,
+        };
         for round in &self.rounds {
             let times = round.times.min(left);
             if times == 0 {
                 break;
             }
             prefix.rounds.push(round.clone().times(times));
+            prefix.steps += times;
             left -= times;
         }
         prefix

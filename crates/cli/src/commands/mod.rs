@@ -1,0 +1,7 @@
+//! One file per subcommand, and what they share.
+
+pub mod account;
+pub mod calibrate;
+mod choice;
+mod plan;
+mod statement;
