@@ -1,1 +1,7 @@
 //! Tacita.
+
+mod chacha;
+mod keys;
+pub mod noise;
+
+pub use keys::{KeyError, Keys};
