@@ -19,7 +19,10 @@ fn main() {
         };
         for hardening in [NoiseHardening::Grid, NoiseHardening::GridAndSumOfFour] {
             let rate = pool.install(|| median_rate(hardening));
-            println!("{threads} threads, {hardening:?}: {:.0} million values/s", rate / 1e6);
+            println!(
+                "{threads} threads, {hardening:?}: {:.0} million values/s",
+                rate / 1e6
+            );
         }
     }
 }

@@ -30,6 +30,17 @@ impl Group {
     pub(crate) fn number(&self, row: usize, lane: usize) -> u64 {
         u64::from(self.0[2 * row][lane]) | u64::from(self.0[2 * row + 1][lane]) << 32
     }
+
+    #[cfg(test)]
+    pub(crate) fn zero() -> Self {
+        Self([[0; LANES]; 16])
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set(&mut self, row: usize, lane: usize, number: u64) {
+        self.0[2 * row][lane] = number as u32;
+        self.0[2 * row + 1][lane] = (number >> 32) as u32;
+    }
 }
 
 const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];

@@ -119,10 +119,7 @@ mod tests {
 
     #[test]
     fn printing_keys_shows_no_key_bytes() {
-        assert_eq!(
-            format!("{:?}", Keys::from_os().unwrap()),
-            "Keys(private)"
-        );
+        assert_eq!(format!("{:?}", Keys::from_os().unwrap()), "Keys(private)");
         assert_eq!(
             format!("{:?}", Keys::fixed_seed(3)),
             "Keys(fixed seed, NOT PRIVATE)"

@@ -186,12 +186,26 @@ impl pulp::WithSimd for AddNormals<'_> {
         let (whole, rest) = values.as_chunks_mut::<GROUP>();
         let groups = whole.len() as u64;
         for (group, values) in whole.iter_mut().enumerate() {
-            add_group(stream, first_group + group as u64, tensor, parts, grid, values);
+            add_group(
+                stream,
+                first_group + group as u64,
+                tensor,
+                parts,
+                grid,
+                values,
+            );
         }
         if !rest.is_empty() {
             let mut padded = [0f32; GROUP];
             padded[..rest.len()].copy_from_slice(rest);
-            add_group(stream, first_group + groups, tensor, parts, grid, &mut padded);
+            add_group(
+                stream,
+                first_group + groups,
+                tensor,
+                parts,
+                grid,
+                &mut padded,
+            );
             rest.copy_from_slice(&padded[..rest.len()]);
         }
     }
@@ -255,7 +269,8 @@ pub fn add_fixed_seed_normals_for_benchmark(
     hardening: NoiseHardening,
     values: &mut [f32],
 ) {
-    let drawn = NoiseStream::new(&Keys::fixed_seed(seed), 0, 0, hardening).add_normals(0, 1.0, values);
+    let drawn =
+        NoiseStream::new(&Keys::fixed_seed(seed), 0, 0, hardening).add_normals(0, 1.0, values);
     debug_assert!(drawn.is_ok());
 }
 

@@ -158,3 +158,222 @@ fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
     }
     value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Keys;
+
+    /// The claim of docs/noise.md: a normal is within this of the exact function of its numbers.
+    const LARGEST_ERROR: f64 = 1.0 / (1u64 << 48) as f64;
+
+    fn pair(radius_number: u64, angle_number: u64) -> (f64, f64) {
+        let radius = radius((radius_number as f64 + 0.5) * TWO_TO_MINUS_64);
+        let (cos, sin) = direction(angle_number);
+        (radius * cos, radius * sin)
+    }
+
+    #[test]
+    #[allow(clippy::excessive_precision)]
+    fn normals_match_fifty_digit_arithmetic() {
+        // mpmath 1.3.0, 50 digits: R = sqrt(-2 log((x + 1/2) / 2^64)), the angle
+        // pi/2 (q - 1/2 + (f + 1/2) / 2^52) with q the top two bits of y and f the next 52.
+        let golden = [
+            (
+                0x0000000100000000,
+                0x0000000000000000,
+                4.7096400900495405,
+                -4.709640090049539,
+            ),
+            (
+                0x8000000000000000,
+                0x4000000000000000,
+                0.8325546111576976,
+                0.8325546111576979,
+            ),
+            (
+                0x0000010000000000,
+                0xc000000000000000,
+                -4.07866796067518,
+                -4.078667960675181,
+            ),
+            (
+                0xb504f333f9de6485,
+                0x123456789abcdef0,
+                0.7852843732226951,
+                -0.27654228199713743,
+            ),
+            (
+                0x8000000000000000,
+                0x1ffffffffffffc00,
+                1.1774100225154747,
+                -2.053325663385679e-16,
+            ),
+            (
+                0x91b7584a2265b1f5,
+                0xcd613e30d8f16adf,
+                -0.4684542548653012,
+                -0.9526719454228456,
+            ),
+            (
+                0x1027c4d1c386bbc4,
+                0x1e2feb89414c343c,
+                2.348386844554079,
+                -0.1045560298753455,
+            ),
+            (
+                0xc2ce6f447ed4d57b,
+                0x78e510617311d8a3,
+                -0.42404651496374346,
+                0.6054148190987735,
+            ),
+            (
+                0x612e7696a6cecc1b,
+                0x35bf992dc9e9c616,
+                1.198208775470118,
+                0.7081595529796744,
+            ),
+            (
+                0x7ce42c8218072e8c,
+                0xe4b06ce60741c7a8,
+                0.1375854764103299,
+                -1.1901838267116436,
+            ),
+            (
+                0x63ca828dd5f4b3b2,
+                0x9b810e766ec9d286,
+                -1.3643124998303613,
+                0.15115951761552326,
+            ),
+            (
+                0xc4647159c324c985,
+                0xb2221a58008a05a6,
+                -0.6571709939427534,
+                -0.31345213162191526,
+            ),
+            (
+                0x442e3d437204e52d,
+                0xcd447e35b8b6d8fe,
+                -0.7218094020643324,
+                -1.4577466473680245,
+            ),
+            (
+                0x9755d4c13a902931,
+                0x1a2b8f1ff1fd42a2,
+                1.0148796795922945,
+                -0.14621426322213682,
+            ),
+        ];
+        for (x, y, cos, sin) in golden {
+            let (got_cos, got_sin) = pair(x, y);
+            assert!(
+                (got_cos - cos).abs() <= LARGEST_ERROR,
+                "{x:x} {y:x}: {got_cos} {cos}"
+            );
+            assert!(
+                (got_sin - sin).abs() <= LARGEST_ERROR,
+                "{x:x} {y:x}: {got_sin} {sin}"
+            );
+        }
+        // Nearest zero the 53 bits of f64 limit the radius itself: 2^64 - 1 becomes radius 0.
+        assert!(pair(u64::MAX, 0).0.abs() <= 1e-8);
+    }
+
+    #[test]
+    fn extended_tails_match_fifty_digit_arithmetic() {
+        // As above with U = (2^64 x + e + 1/2) / 2^128. The first is the farthest normal there is.
+        let golden = [
+            (
+                0x0,
+                0x0000000000000000,
+                0x123456789abcdef0,
+                12.613534757615026,
+                -4.441926778201498,
+            ),
+            (
+                0x1,
+                0x8000000000000000,
+                0x9bcdef0123456789,
+                -9.32646758515184,
+                0.9638004350324155,
+            ),
+            (
+                0xffffffff,
+                0xffffffffffffffff,
+                0x5555555555555555,
+                1.723847915644286,
+                6.433488005706185,
+            ),
+            (
+                0xbc614e,
+                0xdeadbeefdeadbeef,
+                0xffff0000ffff0000,
+                5.29407478062726,
+                -5.295089988596758,
+            ),
+        ];
+        for (x, e, y, cos, sin) in golden {
+            let mut normals = [[0.0; LANES]; ROWS];
+            let (mut numbers, mut extension) = (Group::zero(), Group::zero());
+            for pair in (0..ROWS).step_by(2) {
+                numbers.set(pair, 3, x);
+                numbers.set(pair + 1, 3, y);
+                extension.set(pair, 3, e);
+            }
+            extend_tails(&mut normals, &numbers, &extension);
+            for pair in (0..ROWS).step_by(2) {
+                let (got_cos, got_sin) = (normals[pair][3], normals[pair + 1][3]);
+                assert!(
+                    (got_cos - cos).abs() <= LARGEST_ERROR,
+                    "{x:x}: {got_cos} {cos}"
+                );
+                assert!(
+                    (got_sin - sin).abs() <= LARGEST_ERROR,
+                    "{x:x}: {got_sin} {sin}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_rare_radii_are_extended() {
+        assert!(needs_extension(0) && needs_extension((1 << 32) - 1));
+        assert!(!needs_extension(1 << 32));
+        let mut normals = [[7.0; LANES]; ROWS];
+        let mut numbers = Group::zero();
+        for row in 0..ROWS {
+            for lane in 0..LANES {
+                numbers.set(row, lane, 1 << 32);
+            }
+        }
+        extend_tails(&mut normals, &numbers, &Group::zero());
+        assert_eq!(normals, [[7.0; LANES]; ROWS]);
+    }
+
+    #[test]
+    fn normals_agree_with_the_standard_library() {
+        let stream = Subkey::derive(&Keys::fixed_seed(11).noise, [0; 4]);
+        for group in 0..1000 {
+            let numbers = stream.group(group, 0, 0);
+            let normals = normals(&stream, group, 0, 0);
+            for pair in (0..ROWS).step_by(2) {
+                for lane in 0..LANES {
+                    let uniform = (numbers.number(pair, lane) as f64 + 0.5) * TWO_TO_MINUS_64;
+                    let radius = (-2.0 * uniform.ln()).sqrt();
+                    let angle = numbers.number(pair + 1, lane);
+                    let turn = ((angle << 2 >> 12) as f64 + 0.5) / (1u64 << 52) as f64 - 0.5;
+                    let (sin, cos) = (std::f64::consts::FRAC_PI_2 * turn).sin_cos();
+                    let (cos, sin) = match angle >> 62 {
+                        0 => (cos, sin),
+                        1 => (-sin, cos),
+                        2 => (-cos, -sin),
+                        _ => (sin, -cos),
+                    };
+                    // Both sides are off by about one unit in the last place.
+                    assert!((normals[pair][lane] - radius * cos).abs() < 2.0 * LARGEST_ERROR);
+                    assert!((normals[pair + 1][lane] - radius * sin).abs() < 2.0 * LARGEST_ERROR);
+                }
+            }
+        }
+    }
+}
