@@ -125,6 +125,9 @@ pub enum LedgerError {
         /// Position in the ledger.
         index: usize,
     },
+    /// A protected unit without records.
+    #[error("records per unit must be at least 1, got 0")]
+    NoRecords,
     /// Nothing was released.
     #[error("the ledger has no rounds; nothing was released, so there is nothing to account")]
     Empty,
@@ -229,7 +232,17 @@ impl Round {
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
     neighbours: Neighbours,
+    #[serde(default = "one_record", skip_serializing_if = "is_one_record")]
+    records_per_unit: u32,
     rounds: Vec<Round>,
+}
+
+fn one_record() -> u32 {
+    1
+}
+
+fn is_one_record(records: &u32) -> bool {
+    *records == 1
 }
 
 /// Rounds are counted exactly in f64 up to here.
@@ -240,14 +253,39 @@ impl Ledger {
     pub fn new(neighbours: Neighbours) -> Self {
         Self {
             neighbours,
+            records_per_unit: 1,
             rounds: Vec::new(),
         }
+    }
+
+    /// The same ledger read for units (users, clients) that own up to this many records each.
+    ///
+    /// Neighbouring data sets then differ by a whole unit. Noise multipliers stay those of one
+    /// record: noise over the most that one record can move the sum.
+    ///
+    /// ```
+    /// use tacita_accounting::{Ledger, Neighbours};
+    /// let ledger = Ledger::new(Neighbours::AddOrRemoveOne).with_records_per_unit(4)?;
+    /// assert_eq!(ledger.records_per_unit(), 4);
+    /// # Ok::<(), tacita_accounting::LedgerError>(())
+    /// ```
+    pub fn with_records_per_unit(mut self, records: u32) -> Result<Self, LedgerError> {
+        if records == 0 {
+            return Err(LedgerError::NoRecords);
+        }
+        self.records_per_unit = records;
+        Ok(self)
+    }
+
+    /// How many records the protected unit may own; 1 unless said otherwise.
+    pub fn records_per_unit(&self) -> u32 {
+        self.records_per_unit
     }
 
     /// Reads and checks a ledger. Unknown keys are errors.
     pub fn from_json(json: &str) -> Result<Self, LedgerError> {
         let read: Self = serde_json::from_str(json)?;
-        let mut ledger = Self::new(read.neighbours);
+        let mut ledger = Self::new(read.neighbours).with_records_per_unit(read.records_per_unit)?;
         for round in read.rounds {
             ledger.push(round)?;
         }
@@ -291,7 +329,11 @@ impl Ledger {
     #[must_use]
     pub fn prefix(&self, steps: u64) -> Self {
         let mut left = steps;
-        let mut prefix = Self::new(self.neighbours);
+        let mut prefix = Self {
+            neighbours: self.neighbours,
+            records_per_unit: self.records_per_unit,
+            rounds: Vec::new(),
+        };
         for round in &self.rounds {
             let times = round.times.min(left);
             if times == 0 {

@@ -3,6 +3,9 @@
 
 mod accountant;
 mod ledger;
+mod pld;
+mod special;
 
 pub use accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
 pub use ledger::{Ledger, LedgerError, Neighbours, Round, Sampling};
+pub use pld::Pld;

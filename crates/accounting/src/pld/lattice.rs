@@ -1,0 +1,50 @@
+//! One round's privacy loss on a lattice, tilted.
+
+use super::pair::{Direction, Pair};
+use crate::special::ROUNDOFF;
+
+/// How every round of a composition is put on the lattice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grid {
+    /// Which divergence is composed.
+    pub(super) direction: Direction,
+    /// Masses are multiplied by e^(tilt · loss).
+    pub(super) tilt: f64,
+    /// Distance of neighbouring lattice points.
+    pub(super) step: f64,
+    /// Mass a round may cut off at each end.
+    pub(super) tail: f64,
+    /// Error of a loss per round that does not matter.
+    pub(super) loss_tolerance: f64,
+}
+
+/// A measure on the points `origin + (first + i) · step` of L = ln dP/dQ.
+#[derive(Debug, Clone)]
+pub(super) struct Lattice {
+    /// Position of lattice index 0.
+    pub(super) origin: f64,
+    /// Lattice index of the first mass.
+    pub(super) first: i64,
+    /// Tilted masses: Q-mass · R^power · e^(−log_scale).
+    pub(super) masses: Vec<f64>,
+    /// Common factor taken out of the masses, so that they sum to about 1.
+    pub(super) log_scale: f64,
+    /// Mass of infinite privacy loss.
+    pub(super) infinite: f64,
+    /// Every loss may be off by this much.
+    pub(super) loss_error: f64,
+    /// Every mass may be off by this share of itself.
+    pub(super) mass_error: f64,
+}
+
+impl Grid {
+    /// Bound on the relative error of a tilted mass between two outputs (PROOF.md, §5): some
+    /// hundred roundings, and the rounding of the exponent of density and tilt.
+    pub(super) fn mass_error(&self, pair: &Pair, low: f64, high: f64, log_scale: f64) -> f64 {
+        let reach = low.abs().max(high.abs()) / pair.noise();
+        let loss = pair.excess(low).abs().max(pair.excess(high).abs()) + pair.origin().abs();
+        let exponents =
+            0.5 * reach * reach + self.direction.power(self.tilt).abs() * loss + log_scale.abs();
+        1e-13 + 16.0 * ROUNDOFF * exponents
+    }
+}

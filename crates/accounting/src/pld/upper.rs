@@ -1,0 +1,148 @@
+//! The dominating lattice: connect the dots (Doroshenko et al. 2022, arXiv:2207.04380).
+//!
+//! Within each cell [r, r·e^h] of the likelihood ratio, the masses of P and Q are moved to the
+//! two ends so that both are kept. The ratio becomes larger in convex order, so the lattice pair
+//! is at least as easy to tell apart as the true one, alone and composed (PROOF.md, §2).
+
+use super::lattice::{Grid, Lattice};
+use super::pair::{Anchor, Direction, Pair};
+use super::quadrature::cell;
+
+/// Discretises one round so that every composed δ is at least the true one.
+pub(super) fn dominate(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice {
+    let step = grid.step;
+    let (low, high) = pair.range(grid.direction, grid.tail);
+    let mut first = (pair.excess(low) / step).floor() as i64;
+    if pair.is_sampled() {
+        first = first.max(0);
+    }
+    let last = ((pair.excess(high) / step).ceil() as i64).max(first + 1);
+    let mut build = Builder {
+        pair,
+        grid,
+        log_scale,
+        power: grid.direction.power(grid.tilt),
+        first,
+        growth: step.exp_m1(),
+        tilt_growth: (grid.direction.power(grid.tilt) * step).exp(),
+        peak: (pair.noise() * std::f64::consts::TAU.sqrt()).recip(),
+        loss_error: pair.loss_error(low, high),
+        masses: vec![0.0; (last - first + 1) as usize],
+    };
+    let mut infinite = 0.0;
+    let mut x = if pair.is_sampled() && first == 0 {
+        let x = pair.locate(step);
+        build.lowest_cell(x);
+        first += 1;
+        x
+    } else {
+        let x = pair.locate(first as f64 * step);
+        infinite += build.cut_below(x);
+        x
+    };
+    let mut anchor = Anchor::default();
+    for index in first..last {
+        let next = pair.locate((index + 1) as f64 * step);
+        pair.move_to_known(&mut anchor, x, index as f64 * step);
+        build.inner_cell(&anchor, index, next - x);
+        x = next;
+    }
+    infinite += build.cut_above(x, last);
+    Lattice {
+        origin: pair.origin(),
+        first: build.first,
+        masses: build.masses,
+        log_scale,
+        infinite,
+        loss_error: build.loss_error,
+        mass_error: grid.mass_error(pair, low, high, log_scale),
+    }
+}
+
+struct Builder<'a> {
+    pair: &'a Pair,
+    grid: &'a Grid,
+    log_scale: f64,
+    power: f64,
+    first: i64,
+    /// e^h − 1
+    growth: f64,
+    /// e^(power · h)
+    tilt_growth: f64,
+    /// Density of the noise at 0.
+    peak: f64,
+    loss_error: f64,
+    masses: Vec<f64>,
+}
+
+impl Builder<'_> {
+    /// L at a lattice index.
+    fn loss(&self, index: i64) -> f64 {
+        self.pair.origin() + index as f64 * self.grid.step
+    }
+
+    /// Adds an amount e^log_factor · mass of Q to a lattice point, tilted.
+    fn add(&mut self, index: i64, log_factor: f64, mass: f64) {
+        let tilt = self.power * self.loss(index) - self.log_scale;
+        self.masses[(index - self.first) as usize] += (log_factor + tilt).exp() * mass;
+    }
+
+    /// Splits Q-mass `mass`, whose P-mass exceeds r · mass by r · rise, between the two ends of
+    /// a cell. The rise is biased against us by more than its error (PROOF.md, §5).
+    fn split(&self, mass: f64, rise: f64) -> (f64, f64) {
+        let bias = 4.0 * self.loss_error * mass * self.grid.direction.sign();
+        let right = ((rise + bias) / self.growth).clamp(0.0, mass);
+        (mass - right, right)
+    }
+
+    /// The cell that begins at the infimum of the ratio: all outputs up to `x`.
+    fn lowest_cell(&mut self, x: f64) {
+        let (_, mass) = self.pair.below(x);
+        let rise = self.pair.drawn_below(x) * (-self.pair.origin()).exp();
+        let (left, right) = self.split(mass, rise);
+        self.add(0, 0.0, left);
+        self.add(1, 0.0, right);
+    }
+
+    fn inner_cell(&mut self, anchor: &Anchor, index: i64, width: f64) {
+        if width <= 0.0 {
+            return;
+        }
+        let found = cell(self.pair, anchor, width);
+        let (left, right) = self.split(found.mass, found.rise);
+        let tilt = self.power * self.loss(index) - self.log_scale;
+        let fall = 0.5 * anchor.x * anchor.x * self.pair.precision();
+        let density = (tilt - fall).exp() * self.peak;
+        let place = (index - self.first) as usize;
+        self.masses[place] += density * left;
+        self.masses[place + 1] += density * right * self.tilt_growth;
+    }
+
+    /// Outputs below `x`: the P-mass moves up to `x`, the rest of Q to ratio 0. Returns the mass
+    /// of infinite loss.
+    fn cut_below(&mut self, x: f64) -> f64 {
+        let (p, q) = self.pair.below(x);
+        self.add(self.first, -self.loss(self.first), p);
+        match self.grid.direction {
+            Direction::Remove => 0.0,
+            Direction::Add => q,
+        }
+    }
+
+    /// Outputs above `x`: the Q-mass moves down to `x`, the rest of P to an infinite ratio.
+    /// Returns the mass of infinite loss.
+    fn cut_above(&mut self, x: f64, last: i64) -> f64 {
+        let (p, q) = self.pair.above(x);
+        match self.grid.direction {
+            Direction::Remove => {
+                // q r ≤ p here, and p does not underflow where q might.
+                self.add(last, -self.loss(last), p);
+                p
+            }
+            Direction::Add => {
+                self.add(last, 0.0, q);
+                0.0
+            }
+        }
+    }
+}
