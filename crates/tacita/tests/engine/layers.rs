@@ -74,6 +74,9 @@ proptest! {
     ) {
         let ad = device().autodiff();
         let padding = if same { PaddingConfig1d::Same } else { PaddingConfig1d::Explicit(2, 1) };
+        // Burn 0.22.1's own weight gradient of a grouped, strided, padded conv1d is wrong (finite
+        // differences say so), so there the oracle cannot be used.
+        let stride = if groups > 1 { 1 } else { stride };
         let model = (
             Conv1dConfig::new(2, 2 * groups, 2).init(&ad),
             Conv1dConfig::new(2 * groups, 3 * groups, kernel)
