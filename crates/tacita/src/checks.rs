@@ -41,7 +41,12 @@ pub(crate) fn check_model<D: Records, M: PrivateModel<D::Batch>>(
 const TAPE_TO_PEAK: usize = 3;
 
 fn model_device<M: burn::module::Module>(model: &M) -> Device {
-    model.devices().into_iter().next().unwrap_or_default().without_autodiff()
+    model
+        .devices()
+        .into_iter()
+        .next()
+        .unwrap_or_default()
+        .without_autodiff()
 }
 
 /// Changes one sample after another and looks at the losses of the others.

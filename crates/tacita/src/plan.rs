@@ -262,14 +262,24 @@ impl Plan {
         let delta = match self.noise {
             Noise::Budget(budget) => {
                 let epsilon = budget.epsilon;
-                value("epsilon", "a finite number above 0", epsilon, positive(epsilon))?;
+                value(
+                    "epsilon",
+                    "a finite number above 0",
+                    epsilon,
+                    positive(epsilon),
+                )?;
                 budget.delta
             }
             Noise::Multiplier {
                 noise_multiplier: z,
                 delta,
             } => {
-                value("noise multiplier", "a finite number above 0", z, positive(z))?;
+                value(
+                    "noise multiplier",
+                    "a finite number above 0",
+                    z,
+                    positive(z),
+                )?;
                 delta
             }
         };
@@ -286,19 +296,37 @@ impl Plan {
         }
         match self.length {
             Length::Steps(steps) => value("steps", "at least 1", steps as f64, steps >= 1)?,
-            Length::Epochs(epochs) => {
-                value("epochs", "a finite number above 0", epochs, positive(epochs))?
-            }
+            Length::Epochs(epochs) => value(
+                "epochs",
+                "a finite number above 0",
+                epochs,
+                positive(epochs),
+            )?,
         }
         let threshold = self.clipping.threshold;
-        value("clipping threshold", "a finite number above 0", threshold, positive(threshold))?;
+        value(
+            "clipping threshold",
+            "a finite number above 0",
+            threshold,
+            positive(threshold),
+        )?;
         if let ClipRule::Auto { gamma } = self.clipping.rule {
             let ok = gamma >= 0.0 && gamma.is_finite();
-            value("stability constant gamma", "a finite number of at least 0", gamma, ok)?;
+            value(
+                "stability constant gamma",
+                "a finite number of at least 0",
+                gamma,
+                ok,
+            )?;
         }
         if let Some(ratio) = self.direction_ratio {
             let ok = ratio > 1.0 && ratio.is_finite();
-            value("direction query's noise ratio", "a finite number above 1", ratio, ok)?;
+            value(
+                "direction query's noise ratio",
+                "a finite number above 1",
+                ratio,
+                ok,
+            )?;
         }
         Ok(())
     }
@@ -313,7 +341,9 @@ fn smallest_multiplier(rate: f64, steps: u64, budget: Budget) -> Result<f64, Pla
         ledger.push(round.times(steps))?;
         let delta = budget.delta * (1.0 - TAIL_SHARE);
         let reading = Pld::default().epsilon(&ledger, delta)?;
-        Ok(reading.upper_bound().is_some_and(|upper| upper <= budget.epsilon))
+        Ok(reading
+            .upper_bound()
+            .is_some_and(|upper| upper <= budget.epsilon))
     };
     for _ in 0..24 {
         let middle = f64::sqrt(low * high);
@@ -401,9 +431,8 @@ impl CheckedPlan {
     /// the 2-norm of the group thresholds, the directions' that of the shares.
     pub(crate) fn noise_stds(&self, step: u64, shares: &[f64]) -> Vec<f64> {
         // A few roundings, on the safe side.
-        let length = |values: &[f64]| {
-            values.iter().map(|v| v * v).sum::<f64>().sqrt() * (1.0 + 1e-12)
-        };
+        let length =
+            |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt() * (1.0 + 1e-12);
         let sensitivities = [length(&self.thresholds(step, shares)), length(shares)];
         self.noise_multipliers
             .iter()

@@ -78,9 +78,17 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.private {
-            writeln!(f, "Privacy: ε ≤ {:.4} at δ = {:e}", round_up(self.epsilon_upper), self.delta)?;
+            writeln!(
+                f,
+                "Privacy: ε ≤ {:.4} at δ = {:e}",
+                round_up(self.epsilon_upper),
+                self.delta
+            )?;
         } else {
-            writeln!(f, "NOT PRIVATE: the noise came from a fixed seed, so anyone can subtract it.")?;
+            writeln!(
+                f,
+                "NOT PRIVATE: the noise came from a fixed seed, so anyone can subtract it."
+            )?;
             writeln!(
                 f,
                 "With secret keys the same plan would give ε ≤ {:.4} at δ = {:e}",
@@ -94,7 +102,11 @@ impl fmt::Display for Report {
             "  sampling     {} of {} declared records, {} steps",
             self.sampling, self.public_record_count, self.steps
         )?;
-        let multipliers: Vec<_> = self.noise_multipliers.iter().map(|z| format!("{z:.4}")).collect();
+        let multipliers: Vec<_> = self
+            .noise_multipliers
+            .iter()
+            .map(|z| format!("{z:.4}"))
+            .collect();
         writeln!(f, "  noise        multiplier {}", multipliers.join(", "))?;
         writeln!(
             f,

@@ -121,7 +121,12 @@ pub struct Session {
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Session(step {} of {})", self.next_step, self.plan.steps())
+        write!(
+            f,
+            "Session(step {} of {})",
+            self.next_step,
+            self.plan.steps()
+        )
     }
 }
 
@@ -145,13 +150,7 @@ impl Default for MicroBatch {
 pub struct SessionOptions {
     /// How norms are computed.
     pub performance: Performance,
-    impl std::fmt::Debug for Session {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Session(step {} of {})", self.next_step, self.plan.steps())
-    }
-}
-
-/// How a logical batch is cut.
+    /// How a logical batch is cut.
     pub micro_batch: MicroBatch,
     /// How noise is protected against floating-point attacks.
     pub hardening: NoiseHardening,
@@ -359,8 +358,7 @@ impl<'s> OpenRound<'s> {
         let noise_stds = session.plan.noise_stds(step, session.groups.shares());
         let mut queries = Vec::with_capacity(bounded.sums.len());
         for (query, (sums, noise_std)) in bounded.sums.into_iter().zip(noise_stds).enumerate() {
-            let mut stream =
-                NoiseStream::new(&session.keys, step, query as u32, session.hardening);
+            let mut stream = NoiseStream::new(&session.keys, step, query as u32, session.hardening);
             let mut noisy = Vec::with_capacity(sums.len());
             for (index, (sum, parameter)) in
                 sums.into_iter().zip(session.parameters.list()).enumerate()
@@ -449,14 +447,16 @@ impl Session {
 
 /// The samples whose loss and norms are finite; none if all are.
 fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<i64>> {
-    let finite = |values: TensorData| -> Vec<bool> {
-        values.iter::<f32>().map(f32::is_finite).collect()
-    };
+    let finite =
+        |values: TensorData| -> Vec<bool> { values.iter::<f32>().map(f32::is_finite).collect() };
     let groups = upper.dims()[1];
     let losses = finite(losses.to_data());
     let norms = finite(upper.to_data());
     let usable = |sample: &usize| {
-        losses[*sample] && norms[sample * groups..(sample + 1) * groups].iter().all(|f| *f)
+        losses[*sample]
+            && norms[sample * groups..(sample + 1) * groups]
+                .iter()
+                .all(|f| *f)
     };
     let kept: Vec<i64> = (0..losses.len()).filter(usable).map(|s| s as i64).collect();
     (kept.len() < losses.len()).then_some(kept)
@@ -472,7 +472,12 @@ pub struct Noisy {
 
 impl std::fmt::Debug for Noisy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Noisy(step {}, {} queries)", self.step, self.queries.len())
+        write!(
+            f,
+            "Noisy(step {}, {} queries)",
+            self.step,
+            self.queries.len()
+        )
     }
 }
 

@@ -70,9 +70,17 @@ pub(crate) struct LedgerFile {
 
 impl LedgerFile {
     /// Begins the ledger of a new run; `path` must not exist.
-    pub(crate) fn create(path: &Path, plan: &Ledger, private: bool) -> Result<Self, LedgerFileError> {
+    pub(crate) fn create(
+        path: &Path,
+        plan: &Ledger,
+        private: bool,
+    ) -> Result<Self, LedgerFileError> {
         plan.check_not_empty()?;
-        let created = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let created = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path);
         let file = created.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => LedgerFileError::Exists { path: path.into() },
             _ => io_error("create", path)(source),
@@ -105,17 +113,22 @@ impl LedgerFile {
         let mut file = opened.map_err(io_error("open", path))?;
         lock(&file, path)?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io_error("read", path))?;
+        file.read_to_end(&mut bytes)
+            .map_err(io_error("read", path))?;
         let contents = Contents::parse(path, &bytes)?;
         if contents.header.plan != *plan {
             return Err(LedgerFileError::OtherPlan { path: path.into() });
         }
         if contents.header.private != private {
             let private = contents.header.private;
-            return Err(LedgerFileError::OtherKeys { path: path.into(), private });
+            return Err(LedgerFileError::OtherKeys {
+                path: path.into(),
+                private,
+            });
         }
         let intact = contents.intact_bytes as u64;
-        file.seek(SeekFrom::Start(intact)).map_err(io_error("read", path))?;
+        file.seek(SeekFrom::Start(intact))
+            .map_err(io_error("read", path))?;
         let mut ledger = Self {
             file,
             path: path.into(),
@@ -131,7 +144,9 @@ impl LedgerFile {
                 ledger.reserve_block()?;
             }
             let end = ledger.file.stream_position();
-            let cut = end.and_then(|end| ledger.file.set_len(end)).and_then(|()| ledger.file.sync_all());
+            let cut = end
+                .and_then(|end| ledger.file.set_len(end))
+                .and_then(|()| ledger.file.sync_all());
             cut.map_err(io_error("repair", path))?;
             ledger.next = ledger.reserved;
         }
@@ -143,7 +158,9 @@ impl LedgerFile {
     /// One write in [`Header::block_steps`] calls goes to disk.
     pub(crate) fn admit(&mut self, step: u64) -> Result<Round, LedgerFileError> {
         if !self.usable {
-            return Err(LedgerFileError::Unusable { path: self.path.clone() });
+            return Err(LedgerFileError::Unusable {
+                path: self.path.clone(),
+            });
         }
         if step != self.next {
             let expected = self.next;
@@ -201,7 +218,10 @@ impl LedgerFile {
         // After a failed synchronisation the system may drop what it failed to write and report
         // success the next time, so there is no second try.
         self.usable = false;
-        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        let written = self
+            .file
+            .write_all(line.as_bytes())
+            .and_then(|()| self.file.sync_data());
         written.map_err(io_error("write", &self.path))?;
         self.usable = true;
         Ok(())
@@ -239,7 +259,10 @@ impl Contents {
             line,
             reason,
         };
-        let intact_bytes = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let intact_bytes = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |at| at + 1);
         let mut lines = bytes[..intact_bytes].split_inclusive(|&byte| byte == b'\n');
         let Some(first) = lines.next() else {
             return Err(LedgerFileError::NoHeader { path: path.into() });
@@ -285,7 +308,12 @@ impl Contents {
 
     /// Steps that count as released, with the block that a torn line may have reserved.
     fn spent_steps(&self) -> u64 {
-        self.reserved + if self.torn { self.header.block_steps } else { 0 }
+        self.reserved
+            + if self.torn {
+                self.header.block_steps
+            } else {
+                0
+            }
     }
 }
 
@@ -303,7 +331,9 @@ fn lock(file: &File, path: &Path) -> Result<(), LedgerFileError> {
 /// A new file survives a power cut only once its directory does.
 fn sync_directory(path: &Path) -> Result<(), LedgerFileError> {
     if cfg!(unix) {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
         let directory = parent.unwrap_or(Path::new("."));
         let synced = File::open(directory).and_then(|directory| directory.sync_all());
         synced.map_err(io_error("create", path))?;

@@ -13,7 +13,8 @@ struct Directory(PathBuf);
 
 impl Directory {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("tacita-ledger-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("tacita-ledger-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -58,7 +59,10 @@ fn recorded_ledger_equals_forecast() {
     for step in 0..1000 {
         made.push(ledger.admit(step).unwrap()).unwrap();
     }
-    assert!(matches!(ledger.admit(1000), Err(LedgerFileError::PlanFinished { .. })));
+    assert!(matches!(
+        ledger.admit(1000),
+        Err(LedgerFileError::PlanFinished { .. })
+    ));
     assert_eq!(ledger.close().unwrap(), plan);
     let record = read_ledger_file(&path).unwrap();
     assert_eq!((made, record.private), (plan.clone(), true));
@@ -74,7 +78,10 @@ fn entries_are_on_disk_before_their_steps() {
     for step in 0..35 {
         ledger.admit(step).unwrap();
         let on_disk = released_steps(&path);
-        assert!(on_disk > step && on_disk <= step + 10, "{on_disk} at step {step}");
+        assert!(
+            on_disk > step && on_disk <= step + 10,
+            "{on_disk} at step {step}"
+        );
     }
 }
 
@@ -89,7 +96,10 @@ fn lost_steps_are_spent_and_not_repeated() {
     assert_eq!(ledger.next_step(), 20);
     for step in [0, 12, 13, 19, 21] {
         let refused = ledger.admit(step);
-        assert!(matches!(refused, Err(LedgerFileError::OutOfTurn { expected: 20, .. })));
+        assert!(matches!(
+            refused,
+            Err(LedgerFileError::OutOfTurn { expected: 20, .. })
+        ));
     }
     ledger.admit(20).unwrap();
     assert_eq!(released_steps(&path), 30);
@@ -111,7 +121,10 @@ fn an_orderly_stop_gives_back_what_was_not_released() {
         assert_eq!(released_steps(&path), to);
     }
     let mut ledger = LedgerFile::open(&path, &plan, true).unwrap();
-    assert!(matches!(ledger.admit(1000), Err(LedgerFileError::PlanFinished { .. })));
+    assert!(matches!(
+        ledger.admit(1000),
+        Err(LedgerFileError::PlanFinished { .. })
+    ));
 }
 
 #[test]
@@ -122,7 +135,10 @@ fn a_line_cut_short_counts_as_spent() {
     admit_steps(&mut ledger, 0..25);
     drop(ledger);
     let whole = std::fs::read(&path).unwrap();
-    let before_last = 1 + whole[..whole.len() - 1].iter().rposition(|&byte| byte == b'\n').unwrap();
+    let before_last = 1 + whole[..whole.len() - 1]
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .unwrap();
     for cut in before_last + 1..whole.len() {
         std::fs::write(&path, &whole[..cut]).unwrap();
         assert_eq!(released_steps(&path), 30, "read, cut at {cut}");
@@ -136,11 +152,17 @@ fn a_line_cut_short_counts_as_spent() {
     let mut rubbish = whole.clone();
     rubbish.extend([0; 4096]);
     std::fs::write(&path, &rubbish).unwrap();
-    assert_eq!(LedgerFile::open(&path, &plan, true).unwrap().next_step(), 40);
+    assert_eq!(
+        LedgerFile::open(&path, &plan, true).unwrap().next_step(),
+        40
+    );
     assert_eq!(released_steps(&path), 40);
     // In the first line nothing can have been released, but nothing can be known either.
     std::fs::write(&path, &whole[..50]).unwrap();
-    assert!(matches!(read_ledger_file(&path), Err(LedgerFileError::NoHeader { .. })));
+    assert!(matches!(
+        read_ledger_file(&path),
+        Err(LedgerFileError::NoHeader { .. })
+    ));
 }
 
 #[test]
@@ -181,12 +203,20 @@ fn lines_removed_repeated_or_reordered_are_refused() {
     let whole = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<_> = whole.split_inclusive('\n').collect();
     assert_eq!(lines.len(), 6);
-    let changed = [vec![0, 1, 3, 4, 5], vec![0, 1, 1, 2, 3, 4, 5], vec![0, 2, 1, 3, 4, 5], vec![1, 2]];
+    let changed = [
+        vec![0, 1, 3, 4, 5],
+        vec![0, 1, 1, 2, 3, 4, 5],
+        vec![0, 2, 1, 3, 4, 5],
+        vec![1, 2],
+    ];
     for order in changed {
         let edited: String = order.iter().map(|&line| lines[line]).collect();
         std::fs::write(&path, edited).unwrap();
         let opened = LedgerFile::open(&path, &plan, true);
-        assert!(matches!(opened, Err(LedgerFileError::Damaged { .. })), "{order:?}");
+        assert!(
+            matches!(opened, Err(LedgerFileError::Damaged { .. })),
+            "{order:?}"
+        );
     }
 }
 
@@ -211,7 +241,10 @@ fn existing_files_other_plans_and_other_keys_are_refused() {
     let other_plan = LedgerFile::open(&path, &plan(101), true);
     assert!(matches!(other_plan, Err(LedgerFileError::OtherPlan { .. })));
     let other_keys = LedgerFile::open(&path, &plan(100), false);
-    assert!(matches!(other_keys, Err(LedgerFileError::OtherKeys { private: true, .. })));
+    assert!(matches!(
+        other_keys,
+        Err(LedgerFileError::OtherKeys { private: true, .. })
+    ));
     let nothing = Ledger::new(Neighbours::AddOrRemoveOne);
     let empty = LedgerFile::create(&directory.file("empty"), &nothing, true);
     assert!(matches!(empty, Err(LedgerFileError::Plan(_))));
@@ -227,8 +260,16 @@ fn a_full_disk_refuses_the_step_and_all_after_it() {
     admit_steps(&mut ledger, 0..10);
     ledger.file = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let refused = ledger.admit(10).unwrap_err();
-    assert!(refused.to_string().contains("nothing of this step was released"), "{refused}");
-    assert!(matches!(ledger.admit(10), Err(LedgerFileError::Unusable { .. })));
+    assert!(
+        refused
+            .to_string()
+            .contains("nothing of this step was released"),
+        "{refused}"
+    );
+    assert!(matches!(
+        ledger.admit(10),
+        Err(LedgerFileError::Unusable { .. })
+    ));
     assert_eq!(ledger.next_step(), 10);
 }
 
@@ -240,11 +281,16 @@ fn plans_come_back_bit_for_bit() {
     let mut plan = Ledger::new(Neighbours::AddOrRemoveOne);
     let mut bits = 0x3ff0_0000_0000_0001_u64;
     for _ in 0..2000 {
-        bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        bits = bits
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
         let multiplier = f64::from_bits(0x3ff0_0000_0000_0000 | bits >> 12);
         let rate = multiplier - 1.0 + 1e-12;
-        let sampling = Sampling::Poisson { rate: rate.min(1.0) };
-        plan.push(Round::new(sampling, vec![multiplier]).unwrap()).unwrap();
+        let sampling = Sampling::Poisson {
+            rate: rate.min(1.0),
+        };
+        plan.push(Round::new(sampling, vec![multiplier]).unwrap())
+            .unwrap();
     }
     drop(LedgerFile::create(&path, &plan, true).unwrap());
     assert_eq!(read_ledger_file(&path).unwrap().plan, plan);
@@ -281,7 +327,11 @@ fn ledger_covers_every_release_after_kill_nine_at_any_moment() {
     let (mut run, mut path) = (0, directory.file("run 0"));
     for life in 0..40 {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "ledger_file::tests::run_that_is_killed", "--nocapture"])
+            .args([
+                "--exact",
+                "ledger_file::tests::run_that_is_killed",
+                "--nocapture",
+            ])
             .env(CHILD, &path)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -303,7 +353,10 @@ fn ledger_covers_every_release_after_kill_nine_at_any_moment() {
                 seen += 1;
             }
         }
-        assert!(!child.wait().unwrap().success(), "life {life} was not killed");
+        assert!(
+            !child.wait().unwrap().success(),
+            "life {life} was not killed"
+        );
 
         let covered = match read_ledger_file(&path) {
             Ok(record) => {
@@ -315,7 +368,9 @@ fn ledger_covers_every_release_after_kill_nine_at_any_moment() {
                 std::fs::remove_file(&path).unwrap();
                 0
             }
-            Err(LedgerFileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => 0,
+            Err(LedgerFileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                0
+            }
             Err(error) => panic!("{error}"),
         };
         assert!(released.last().is_none_or(|&last| last < covered));
