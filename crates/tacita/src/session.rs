@@ -40,16 +40,17 @@ use crate::clipping::{Groups, direction_factors};
 use crate::gradient::{Performance, WeightedSums};
 use crate::keys::Keys;
 use crate::ledger_file::{LedgerFile, LedgerFileError};
-use crate::noise::{NoiseError, NoiseHardening, NoiseStream};
+use crate::noise::{NoiseError, NoiseHardening, NoiseStream, missing_tail_delta};
 use crate::parameters::{CoverageError, Parameters};
 use crate::pass::{self, Pass, PassError};
-use crate::plan::CheckedPlan;
+use crate::plan::{CheckedPlan, TAIL_SHARE};
 use crate::records::{PrivateModel, Records};
-use crate::sampling::{PoissonSampler, Sample};
+use crate::sampling::{PoissonSampler, SamplingError};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use std::marker::PhantomData;
+use std::path::Path;
 use tacita_accounting::Ledger;
 use thiserror::Error;
 
@@ -72,6 +73,20 @@ pub enum SessionError {
     /// The model cannot be trained privately; nothing was released.
     #[error(transparent)]
     Pass(#[from] PassError),
+    /// The sampler cannot draw at the plan's rate; nothing was released.
+    #[error(transparent)]
+    Sampling(#[from] SamplingError),
+    /// More noise than the generator's distance from a true Gaussian allows.
+    #[error(
+        "{normals:e} noise values are more than δ = {delta} leaves room for: their distance from a \
+         true Gaussian would exceed a millionth of it; use a larger δ or fewer steps"
+    )]
+    TooManyNormals {
+        /// Noise values of the whole run.
+        normals: f64,
+        /// δ of the plan.
+        delta: f64,
+    },
     /// A model other than the one the session was opened for.
     #[error("the model has other trainable parameters than the session was opened for")]
     OtherModel,
@@ -91,17 +106,28 @@ enum Record {
 }
 
 /// A run of one certified plan on one model.
-#[derive(Debug)]
 pub struct Session {
     plan: CheckedPlan,
     parameters: Parameters,
     groups: Groups,
+    sampler: PoissonSampler,
     keys: Keys,
     record: Record,
     next_step: u64,
     performance: Performance,
     hardening: NoiseHardening,
     micro_batch: usize,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Session(step {} of {})",
+            self.next_step,
+            self.plan.steps()
+        )
+    }
 }
 
 /// How a logical batch is cut to fit memory. The result does not depend on it.
@@ -131,20 +157,39 @@ pub struct SessionOptions {
 }
 
 impl Session {
-    /// Opens a session whose ledger is a file: created if `ledger` is new, else resumed after its
-    /// last entry. The model is checked first, on made-up records.
-    ///
-    /// A private run takes fresh keys each time; nothing of them is ever stored.
-    pub fn open<D: Records, M: PrivateModel<D::Batch>>(
+    /// Starts a run whose ledger is the new file `ledger`. The model is checked first, on made-up
+    /// records; an existing file is refused.
+    pub fn create<D: Records, M: PrivateModel<D::Batch>>(
         plan: CheckedPlan,
         keys: Keys,
-        ledger: LedgerFile,
+        ledger: &Path,
         model: &M,
         records: &D,
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
-        let next_step = ledger.next_step();
-        Self::new(plan, keys, Record::File(ledger), next_step, model, records, options)
+        let record = Record::Memory(Ledger::new(plan.ledger().neighbours()));
+        let mut session = Self::new(plan, keys, record, model, records, options)?;
+        let file = LedgerFile::create(ledger, session.plan.ledger(), session.is_private())?;
+        session.record = Record::File(file);
+        Ok(session)
+    }
+
+    /// Goes on after the last entry of an existing ledger, with fresh keys. Steps the ledger holds
+    /// are spent, whether or not their result was saved; they are not repeated.
+    pub fn resume<D: Records, M: PrivateModel<D::Batch>>(
+        plan: CheckedPlan,
+        keys: Keys,
+        ledger: &Path,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        let record = Record::Memory(Ledger::new(plan.ledger().neighbours()));
+        let mut session = Self::new(plan, keys, record, model, records, options)?;
+        let file = LedgerFile::open(ledger, session.plan.ledger(), session.is_private())?;
+        session.next_step = file.next_step();
+        session.record = Record::File(file);
+        Ok(session)
     }
 
     /// Opens a session whose ledger is kept in memory and lost if the process dies. For tests and
@@ -157,20 +202,21 @@ impl Session {
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
         let ledger = Ledger::new(plan.ledger().neighbours());
-        Self::new(plan, keys, Record::Memory(ledger), 0, model, records, options)
+        Self::new(plan, keys, Record::Memory(ledger), model, records, options)
     }
 
     fn new<D: Records, M: PrivateModel<D::Batch>>(
         plan: CheckedPlan,
         keys: Keys,
         record: Record,
-        next_step: u64,
         model: &M,
         records: &D,
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
         let parameters = Parameters::of(model)?;
         let groups = Groups::new(plan.clipping().grouping, &parameters);
+        check_tail(&plan, parameters.elements())?;
+        let sampler = PoissonSampler::new(plan.rate(), records.count())?;
         let bytes_per_record = checks::check_model(model, records, &parameters, &groups)?;
         let micro_batch = match options.micro_batch {
             MicroBatch::Memory(bytes) => bytes / bytes_per_record.max(1),
@@ -180,9 +226,10 @@ impl Session {
             plan,
             parameters,
             groups,
+            sampler,
             keys,
             record,
-            next_step,
+            next_step: 0,
             performance: options.performance,
             hardening: options.hardening,
             micro_batch: micro_batch.max(1),
@@ -207,7 +254,7 @@ impl Session {
     /// What has been recorded so far.
     pub fn ledger(&self) -> Ledger {
         match &self.record {
-            Record::File(file) => file.ledger(),
+            Record::File(file) => file.released(),
             Record::Memory(ledger) => ledger.clone(),
         }
     }
@@ -225,7 +272,7 @@ impl Session {
     /// Ends the run: reserved steps that were never made are given back.
     pub fn close(self) -> Result<Ledger, SessionError> {
         match self.record {
-            Record::File(file) => Ok(file.close(self.next_step)?),
+            Record::File(file) => Ok(file.close()?),
             Record::Memory(ledger) => Ok(ledger),
         }
     }
@@ -234,7 +281,9 @@ impl Session {
     fn admit(&mut self) -> Result<u64, SessionError> {
         let step = self.next_step;
         match &mut self.record {
-            Record::File(file) => file.admit(step)?,
+            Record::File(file) => {
+                file.admit(step)?;
+            }
             Record::Memory(ledger) => {
                 if let Some(round) = self.plan.ledger().round_at(step) {
                     ledger.push(round).map_err(LedgerFileError::from)?;
@@ -286,8 +335,7 @@ impl<'s> OpenRound<'s> {
         if Parameters::of(model)? != session.parameters {
             return Err(SessionError::OtherModel);
         }
-        let sampler = PoissonSampler::new(&session.keys, session.plan.rate(), records.count());
-        let sample: Sample = sampler.draw(session.next_step);
+        let sample = session.sampler.draw(&session.keys, session.next_step);
         let mut sums = vec![vec![None; session.parameters.list().len()]; session.plan.queries()];
         for indices in sample.indices().chunks(session.micro_batch) {
             let batch = records.batch(indices, device);
@@ -307,11 +355,10 @@ impl<'s> OpenRound<'s> {
     pub fn release(self, bounded: Bounded<'s>) -> Result<Noisy, SessionError> {
         let session = self.session;
         let step = session.admit()?;
-        let noise_stds = session.plan.noise_stds(step);
+        let noise_stds = session.plan.noise_stds(step, session.groups.shares());
         let mut queries = Vec::with_capacity(bounded.sums.len());
         for (query, (sums, noise_std)) in bounded.sums.into_iter().zip(noise_stds).enumerate() {
-            let mut stream =
-                NoiseStream::new(&session.keys, step, query as u32, session.hardening);
+            let mut stream = NoiseStream::new(&session.keys, step, query as u32, session.hardening);
             let mut noisy = Vec::with_capacity(sums.len());
             for (index, (sum, parameter)) in
                 sums.into_iter().zip(session.parameters.list()).enumerate()
@@ -335,6 +382,19 @@ impl<'s> OpenRound<'s> {
             private: session.keys.is_private(),
         })
     }
+}
+
+/// A part of δ pays for what the generator cannot reach; refuses a run that needs more.
+fn check_tail(plan: &CheckedPlan, elements: usize) -> Result<(), SessionError> {
+    // Four normals a value in the hardened mode.
+    let values = elements as f64 * plan.queries() as f64 * plan.steps() as f64;
+    let normals = 4.0 * values;
+    let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
+    if missing_tail_delta(normals as u64, epsilon) > TAIL_SHARE * plan.delta() {
+        let delta = plan.delta();
+        return Err(SessionError::TooManyNormals { normals, delta });
+    }
+    Ok(())
 }
 
 fn accumulate(sums: &mut [WeightedSums], part: Vec<WeightedSums>) {
@@ -387,14 +447,16 @@ impl Session {
 
 /// The samples whose loss and norms are finite; none if all are.
 fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<i64>> {
-    let finite = |values: TensorData| -> Vec<bool> {
-        values.iter::<f32>().map(f32::is_finite).collect()
-    };
+    let finite =
+        |values: TensorData| -> Vec<bool> { values.iter::<f32>().map(f32::is_finite).collect() };
     let groups = upper.dims()[1];
     let losses = finite(losses.to_data());
     let norms = finite(upper.to_data());
     let usable = |sample: &usize| {
-        losses[*sample] && norms[sample * groups..(sample + 1) * groups].iter().all(|f| *f)
+        losses[*sample]
+            && norms[sample * groups..(sample + 1) * groups]
+                .iter()
+                .all(|f| *f)
     };
     let kept: Vec<i64> = (0..losses.len()).filter(usable).map(|s| s as i64).collect();
     (kept.len() < losses.len()).then_some(kept)
@@ -410,7 +472,12 @@ pub struct Noisy {
 
 impl std::fmt::Debug for Noisy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Noisy(step {}, {} queries)", self.step, self.queries.len())
+        write!(
+            f,
+            "Noisy(step {}, {} queries)",
+            self.step,
+            self.queries.len()
+        )
     }
 }
 

@@ -5,3 +5,4 @@ mod rule;
 
 pub use grouping::{Grouping, Groups};
 pub use rule::ClipRule;
+pub(crate) use rule::direction_factors;

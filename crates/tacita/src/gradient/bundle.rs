@@ -239,6 +239,25 @@ fn join_rows(mut parts: Vec<Tensor<2, Int>>) -> Option<Tensor<2, Int>> {
 }
 
 impl Bundle {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let values = |shapes: &[&[usize]]| -> usize {
+            shapes.iter().map(|s| s.iter().product::<usize>()).sum()
+        };
+        4 * match &self.merged {
+            Merged::Direct(gradient) => values(&[&gradient.dims()]),
+            Merged::Outer(left, right) => values(&[&left.dims(), &right.dims()]),
+            Merged::Rows(rows, right) => values(&[&rows.dims(), &right.dims()]),
+            Merged::Convolution(c) => values(&[&c.input.dims(), &c.output.dims()]),
+            Merged::Tied { rows, outer } => values(&[
+                &rows.0.dims(),
+                &rows.1.dims(),
+                &outer.0.dims(),
+                &outer.1.dims(),
+            ]),
+        }
+    }
+
     /// Only the given samples.
     pub fn select(&mut self, samples: &Tensor<1, Int>) {
         let pick = |tensor: &Tensor<4>| tensor.clone().select(0, samples.clone());

@@ -4,7 +4,7 @@
 //! γₙ = n·u / (1 − n·u) (Higham 2002, §3.1). Every norm carries the bound of its own formula as
 //! `slack`: truth ≤ value + slack. Clipping uses [`Norms::upper`].
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Int, Tensor};
 
 /// Unit roundoff of f32, the least precise type norms are computed in.
 pub(crate) const UNIT_ROUNDOFF: f64 = 1.0 / (1u64 << 24) as f64;
@@ -103,6 +103,14 @@ impl Norms {
         let usable = self.upper.clone().is_finite();
         let usable = usable.bool_and(self.squared.clone().not_equal_elem(0.0));
         factors.mask_fill(usable.bool_not(), 0.0)
+    }
+
+    /// Only the given samples.
+    pub(crate) fn select(self, samples: Tensor<1, Int>) -> Self {
+        Self {
+            squared: self.squared.select(0, samples.clone()),
+            upper: self.upper.select(0, samples),
+        }
     }
 
     /// Norms of each sample and group as computed, for tests and diagnostics.

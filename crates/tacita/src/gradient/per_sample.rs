@@ -148,6 +148,11 @@ impl PerSampleGradients {
         sums
     }
 
+    /// Bytes the factored gradients hold.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bundles.iter().map(Bundle::bytes).sum()
+    }
+
     /// Only the given samples. Removing a sample with a non-finite value must be by selection, not by
     /// a factor of zero: 0 × NaN is NaN.
     pub(crate) fn select(&mut self, samples: Tensor<1, Int>) {
