@@ -8,26 +8,30 @@ use super::profile::{Profile, Schedule};
 use super::reading::Curve;
 use super::steps::{Side, Steps};
 use super::upper::dominate;
-use super::window::{Question, Window};
+use super::window::{Outlook, Window};
 
 /// Longest transform; more points would take seconds and hundreds of megabytes.
 const MOST_POINTS: usize = 1 << 22;
 const FEWEST_POINTS: usize = 1 << 10;
+/// Longest transform before a measured width justifies more.
+const MOST_POINTS_UNSEEN: usize = 1 << 17;
 /// Widths of ε below this are never asked for.
 const ABSOLUTE_WIDTH: f64 = 1e-6;
-/// Share of δ each round's tails may hold, times the number of rounds.
-const RELATIVE_TAIL: f64 = 1e-8;
+/// Part of the width that tails, aliases and cuts may each take.
+const SHARE_OF_WIDTH: f64 = 0.01;
+/// How often the losses of one round may wrap around the window.
+const MOST_WRAPS: f64 = 16.0;
 /// Kinds of rounds looked at to choose the window.
 const PROFILED_KINDS: usize = 24;
 
 /// A bracket of ε at δ.
 pub(super) fn epsilon(steps: &Steps, delta: f64, relative_width: f64) -> (f64, f64) {
-    let removal = Search::new(steps, Direction::Remove, Question::Epsilon(delta));
+    let removal = Search::new(steps, Direction::Remove, delta);
     let (lower, upper) = removal.epsilon(delta, relative_width);
-    if steps.is_symmetric() {
+    if steps.is_symmetric() || lower.is_infinite() {
         return (lower, upper);
     }
-    let addition = Search::new(steps, Direction::Add, Question::Epsilon(delta));
+    let addition = Search::new(steps, Direction::Add, delta);
     if addition.stays_below(upper, delta) {
         return (lower, upper);
     }
@@ -37,18 +41,15 @@ pub(super) fn epsilon(steps: &Steps, delta: f64, relative_width: f64) -> (f64, f
 
 /// Brackets of δ at several ε.
 pub(super) fn deltas(steps: &Steps, epsilons: &[f64], relative_width: f64) -> Vec<(f64, f64)> {
-    let low = epsilons.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = epsilons.iter().copied().fold(0.0, f64::max);
-    if epsilons.is_empty() {
-        return Vec::new();
-    }
-    let question = Question::Delta(low, high);
-    let removal = Search::new(steps, Direction::Remove, question);
-    let mut brackets = removal.deltas(epsilons, relative_width);
-    if !steps.is_symmetric() {
-        let addition = Search::new(steps, Direction::Add, question);
-        let added = addition.deltas(epsilons, relative_width);
-        for (bracket, other) in brackets.iter_mut().zip(added) {
+    let mut brackets = vec![(0.0_f64, 0.0_f64); epsilons.len()];
+    let directions: &[Direction] = if steps.is_symmetric() {
+        &[Direction::Remove]
+    } else {
+        &[Direction::Remove, Direction::Add]
+    };
+    for &direction in directions {
+        let found = Search::for_deltas(steps, direction, epsilons).deltas(epsilons, relative_width);
+        for (bracket, other) in brackets.iter_mut().zip(found) {
             bracket.0 = bracket.0.max(other.0);
             bracket.1 = bracket.1.max(other.1);
         }
@@ -61,33 +62,76 @@ struct Search<'a> {
     steps: &'a Steps,
     direction: Direction,
     schedule: Schedule,
-    window: Window,
+    outlook: Outlook,
+    /// Mass of each round that may be cut off at either end.
     tail: f64,
+    /// Longest stretch of losses of a round.
+    span: f64,
+}
+
+/// How a composition is made.
+#[derive(Debug, Clone, Copy)]
+struct Resolution {
+    window: Window,
+    points: usize,
+    /// Width of ε aimed at.
+    width: f64,
 }
 
 impl<'a> Search<'a> {
-    fn new(steps: &'a Steps, direction: Direction, question: Question) -> Self {
-        let rough_tail = 1e-18 / steps.rounds();
-        let schedule = profile(steps, direction, rough_tail);
-        let window = Window::choose(&schedule, direction, question);
-        let tail = (RELATIVE_TAIL * window.delta / steps.rounds()).max(1e-250);
+    fn new(steps: &'a Steps, direction: Direction, delta: f64) -> Self {
+        // Tails that cost ε less than its width: ln δ falls by at least ε's slope, which is at
+        // least about 1 where the width is relative and large where it is absolute.
+        let tail = (1e-7 * delta / steps.rounds()).max(1e-250);
+        let schedule = profile(steps, direction, tail);
+        let outlook = Outlook::at_delta(&schedule, delta);
+        let span = (steps.kinds.iter())
+            .map(|step| {
+                let pair = step.pair(Side::Upper, steps.records);
+                let (low, high) = pair.range(direction, tail);
+                pair.excess(high) - pair.excess(low)
+            })
+            .fold(0.0, f64::max);
         Self {
             steps,
             direction,
             schedule,
-            window,
+            outlook,
             tail,
+            span,
         }
     }
 
-    /// Points needed for this width of ε, from the excess variance h²/4 a round costs.
-    fn points_for(&self, window: &Window, width: f64) -> usize {
-        let rounds = self.steps.rounds();
-        let step = (6.0 * width / (rounds * (1.0 + window.slope))).sqrt();
-        transform_length(window.length / step)
+    fn for_deltas(steps: &'a Steps, direction: Direction, epsilons: &[f64]) -> Self {
+        let low = epsilons.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = epsilons.iter().copied().fold(0.0, f64::max);
+        let rough = profile(steps, direction, 1e-30 / steps.rounds());
+        let delta = Outlook::at_epsilon(&rough, high).delta;
+        let mut search = Self::new(steps, direction, delta);
+        search.outlook = Outlook::at_epsilon(&search.schedule, 0.5 * (low + high));
+        search.outlook.delta = delta;
+        search
     }
 
-    fn curve(&self, side: Side, window: Window, points: usize) -> Curve {
+    /// A window from this bottom, with points enough for this width of ε.
+    fn resolve(&self, outlook: &Outlook, bottom: f64, width: f64) -> Resolution {
+        let rounds = self.steps.rounds();
+        let loss = (SHARE_OF_WIDTH * outlook.slope * width).clamp(1e-10, 1e-2);
+        let window = outlook.window(self.direction, bottom, loss, rounds, self.span / MOST_WRAPS);
+        // The two lattices differ by h²/4 in variance per round, which moves ε by (1 + slope)/2
+        // of it.
+        let step = (6.0 * width / (rounds * (1.0 + outlook.slope))).sqrt();
+        Resolution {
+            window,
+            points: transform_length(window.length / step),
+            width,
+        }
+    }
+
+    fn curve(&self, side: Side, at: Resolution) -> Curve {
+        let Resolution { window, points, .. } = at;
+        let t0 = std::time::Instant::now();
+        let mut cells = 0;
         let mut transform = Transform::new(points);
         let mut composition = Composition::new(window, &transform);
         let grid = Grid {
@@ -95,6 +139,7 @@ impl<'a> Search<'a> {
             tilt: window.tilt,
             step: window.length / points as f64,
             tail: self.tail,
+            loss_tolerance: SHARE_OF_WIDTH * at.width / self.steps.rounds(),
         };
         for step in &self.steps.kinds {
             let pair = step.pair(side, self.steps.records);
@@ -105,50 +150,84 @@ impl<'a> Search<'a> {
                 Side::Upper => dominate(&pair, &grid, log_scale),
                 Side::Lower => be_dominated(&pair, &grid, log_scale),
             };
+            cells += lattice.masses.len();
             composition.include(&lattice, step.times, &mut transform);
         }
-        Curve::new(composition.finish(&mut transform), window)
+        let t1 = t0.elapsed().as_secs_f64() * 1e3;
+        let c = Curve::new(composition.finish(&mut transform), window);
+        if std::env::var("PLDTRACE").is_ok() {
+            eprintln!(
+                "{side:?} {:?} N={points} tilt={:.4} bottom={:.5} len={:.5} h={:.2e} cells={cells} above={:.3e} below={:.3e} fin={:.2} {:.2}ms",
+                self.direction,
+                window.tilt,
+                window.bottom,
+                window.length,
+                grid.step,
+                window.above,
+                window.below,
+                t0.elapsed().as_secs_f64() * 1e3 - t1,
+                t0.elapsed().as_secs_f64() * 1e3
+            );
+        }
+        c
     }
 
     fn epsilon(&self, delta: f64, relative_width: f64) -> (f64, f64) {
         let goal = |value: f64| (relative_width * value).max(ABSOLUTE_WIDTH);
-        let mut window = self.window;
-        let mut points = self.points_for(&window, goal(window.expected)).min(1 << 17);
+        let mut outlook = self.outlook.clone();
+        let mut bottom = outlook.likely_bottom();
+        // A quick upper bound finds the neighbourhood of ε; the saddle point may be far off when
+        // rare large losses dominate.
+        let mut looking = true;
         let (mut lower, mut upper) = (0.0_f64, f64::INFINITY);
         let mut last_width = f64::INFINITY;
-        for _ in 0..12 {
-            let above = self.curve(Side::Upper, window, points);
+        let mut finer: Option<f64> = None;
+        for _ in 0..24 {
+            let mut at = self.resolve(&outlook, bottom, goal(outlook.epsilon));
+            at.points = match finer {
+                _ if looking => at.points.min(2 * FEWEST_POINTS),
+                None => at.points.min(MOST_POINTS_UNSEEN),
+                Some(step) => transform_length(at.window.length / step),
+            };
+            let above = self.curve(Side::Upper, at);
             let Some(found) = above.epsilon_up(delta) else {
                 if above.lowest() < 0.0 && above.delta_up(-above.loss_error) <= delta {
                     return (0.0, 0.0);
                 }
                 // ε lies below the window.
-                let lowest = above.lowest() - 16.0 / window.tilt - 0.05 * above.lowest().abs();
-                window = window.with_bottom(&self.schedule, lowest.max(0.0));
+                bottom = (bottom - 16.0 / at.window.tilt - 0.1 * bottom).max(0.0);
                 continue;
             };
             upper = upper.min(found.max(0.0));
-            let below = self.curve(Side::Lower, window, points);
+            if looking {
+                looking = false;
+                if upper < outlook.epsilon {
+                    outlook = Outlook::at_epsilon(&self.schedule, upper).for_delta(delta);
+                    bottom = outlook.likely_bottom();
+                }
+                continue;
+            }
+            let below = self.curve(Side::Lower, at);
             if let Some(found) = below.epsilon_down(delta, upper) {
                 lower = lower.max(found);
             }
             let width = upper - lower;
-            if width <= goal(upper) || points >= MOST_POINTS {
+            if width <= goal(upper) || at.points >= MOST_POINTS {
                 break;
             }
-            if width > 0.8 * last_width && upper.is_finite() && lower > 0.0 {
+            let bounded = lower > 0.0 && upper.is_finite();
+            if bounded && width > 0.8 * last_width {
                 break; // rounding, not resolution, is the limit
             }
             last_width = width;
-            let factor = if lower > 0.0 && upper.is_finite() {
-                (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0)
-            } else {
-                4.0
-            };
-            points = transform_length(points as f64 * factor);
-            if lower > 0.0 {
-                window = window.with_bottom(&self.schedule, lower);
+            let mut factor = 4.0;
+            if bounded {
+                let middle = 0.5 * (lower + upper);
+                outlook = Outlook::at_epsilon(&self.schedule, middle).for_delta(delta);
+                bottom = lower;
+                factor = (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
+            finer = Some(at.window.length / (at.points as f64 * factor));
         }
         (lower.max(0.0), upper)
     }
@@ -158,35 +237,39 @@ impl<'a> Search<'a> {
         if !epsilon.is_finite() {
             return false;
         }
-        let window = self.window.with_bottom(&self.schedule, epsilon);
-        let expected = self.window.expected;
-        let width = (0.3 * (epsilon - expected)).max(1e-4 * epsilon);
-        let points = self.points_for(&window, width).min(1 << 17);
-        let curve = self.curve(Side::Upper, window, points);
+        if self.steps.most_loss_of_addition() <= epsilon {
+            return true;
+        }
+        let room = (epsilon - self.outlook.epsilon).max(1e-4 * epsilon);
+        let mut at = self.resolve(&self.outlook, epsilon, 0.1 * room);
+        at.points = at.points.min(MOST_POINTS_UNSEEN);
+        let curve = self.curve(Side::Upper, at);
         curve.delta_up(epsilon - curve.loss_error) <= delta
     }
 
     fn deltas(&self, epsilons: &[f64], relative_width: f64) -> Vec<(f64, f64)> {
-        let window = self.window;
-        let width = relative_width / window.slope;
-        let mut points = self.points_for(&window, width).min(1 << 17);
+        let low = epsilons.iter().copied().fold(f64::INFINITY, f64::min);
+        let width = relative_width / self.outlook.slope;
+        let mut at = self.resolve(&self.outlook, low, width);
+        at.points = at.points.min(MOST_POINTS_UNSEEN);
         let mut brackets = vec![(0.0_f64, 1.0_f64); epsilons.len()];
         let mut last_widest = f64::INFINITY;
         for _ in 0..8 {
-            let above = self.curve(Side::Upper, window, points);
-            let below = self.curve(Side::Lower, window, points);
+            let above = self.curve(Side::Upper, at);
+            let below = self.curve(Side::Lower, at);
             let mut widest = 0.0_f64;
             for (bracket, &epsilon) in brackets.iter_mut().zip(epsilons) {
                 bracket.1 = bracket.1.min(above.delta_up(epsilon - above.loss_error));
                 bracket.0 = bracket.0.max(below.delta_down(epsilon + below.loss_error));
                 widest = widest.max((bracket.1 - bracket.0) / bracket.1);
             }
-            if widest <= relative_width || points >= MOST_POINTS || widest > 0.8 * last_widest {
+            let done = widest <= relative_width || at.points >= MOST_POINTS;
+            if done || widest > 0.8 * last_widest {
                 break;
             }
             last_widest = widest;
             let factor = (1.1 * (widest / relative_width).sqrt()).clamp(1.25, 4.0);
-            points = transform_length(points as f64 * factor);
+            at.points = transform_length(at.points as f64 * factor);
         }
         brackets
     }

@@ -14,6 +14,8 @@ pub(super) struct Grid {
     pub(super) step: f64,
     /// Mass a round may cut off at each end.
     pub(super) tail: f64,
+    /// Error of a loss per round that does not matter.
+    pub(super) loss_tolerance: f64,
 }
 
 /// A measure on the points `origin + (first + i) · step` of L = ln dP/dQ.

@@ -20,6 +20,8 @@ pub(super) fn be_dominated(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice 
         log_scale,
         offset: 0.0,
         masses: Vec::new(),
+        peak: (pair.noise() * std::f64::consts::TAU.sqrt()).recip(),
+        tolerance: grid.loss_tolerance.max(2.0 * ROUNDOFF),
         worst_residual: 0.0,
     };
     let mut anchor = Anchor::default();
@@ -52,6 +54,10 @@ struct Walk<'a> {
     /// Excess of lattice index 0.
     offset: f64,
     masses: Vec<f64>,
+    /// Density of the noise at 0.
+    peak: f64,
+    /// Residual of a lattice point that need not be improved.
+    tolerance: f64,
     worst_residual: f64,
 }
 
@@ -119,12 +125,11 @@ impl Walk<'_> {
             gap -= self.step;
         }
         let below = gap.exp_m1(); // R(x)/r − 1 < 0
-        let noise = self.pair.noise();
-        let variance = noise * noise;
+        let precision = self.pair.precision();
         let slope: f64 = (self.pair.parts().iter().zip(&anchor.shares))
             .map(|(part, share)| part.shift * share)
             .sum();
-        let uniform = variance * (-2.0 * below / ((1.0 + below) * slope)).ln_1p();
+        let uniform = (-2.0 * below / ((1.0 + below) * slope)).ln_1p() / precision;
         let mut width = uniform * *correction;
         let (mut too_small, mut too_large) = (0.0_f64, f64::INFINITY);
         let mut best: Option<(f64, f64, f64)> = None; // residual, width, mass
@@ -138,7 +143,7 @@ impl Walk<'_> {
             if best.is_none_or(|(least, ..)| residual.abs() < least) {
                 best = Some((residual.abs(), width, found.mass));
             }
-            if residual.abs() <= 2.0 * ROUNDOFF {
+            if residual.abs() <= self.tolerance {
                 break;
             }
             if residual < 0.0 {
@@ -146,11 +151,9 @@ impl Walk<'_> {
             } else {
                 too_large = too_large.min(width);
             }
-            let growth: f64 = (self.pair.parts().iter().zip(&anchor.shares))
-                .map(|(part, share)| share * (part.shift * width / variance).exp_m1())
-                .sum();
-            let edge = below + (1.0 + below) * growth;
-            let density = (-width * (anchor.x + 0.5 * width) / variance).exp();
+            // R/r − 1 and the density at the far edge: Newton's slope.
+            let edge = below + (1.0 + below) * slope * (width * precision).exp_m1();
+            let density = (-width * (anchor.x + 0.5 * width) * precision).exp();
             let newton = width - balance / (density * edge);
             width = if newton > too_small && newton < too_large && edge > 0.0 {
                 if newton == width {
@@ -162,12 +165,12 @@ impl Walk<'_> {
             } else {
                 2.0 * too_small
             };
-            if width > 100.0 * noise + uniform {
+            if width > 100.0 * self.pair.noise() + uniform {
                 return None;
             }
         }
         let (residual, width, mass) = best?;
-        if residual > 1e-9 * self.step.min(1.0) {
+        if residual > self.tolerance.max(1e-13) {
             return None;
         }
         self.worst_residual = self.worst_residual.max(residual);

@@ -45,6 +45,8 @@ pub(super) struct Part {
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
     noise: f64,
+    /// 1/s²
+    precision: f64,
     /// ln w₀, unless the unit is always drawn.
     rest: Option<f64>,
     parts: Vec<Part>,
@@ -66,6 +68,7 @@ impl Pair {
     pub(super) fn full(noise: f64) -> Self {
         Self {
             noise,
+            precision: (noise * noise).recip(),
             rest: None,
             parts: vec![Part {
                 shift: 1.0,
@@ -91,6 +94,7 @@ impl Pair {
             .collect();
         Self {
             noise,
+            precision: (noise * noise).recip(),
             rest: Some(f64::from(records) * kept_out),
             parts,
         }
@@ -99,6 +103,11 @@ impl Pair {
     /// Standard deviation of the noise.
     pub(super) fn noise(&self) -> f64 {
         self.noise
+    }
+
+    /// Inverse variance of the noise.
+    pub(super) fn precision(&self) -> f64 {
+        self.precision
     }
 
     /// The Gaussians with a mean above 0.
@@ -118,16 +127,15 @@ impl Pair {
 
     /// ln of the density ratio of one part to Q, at `x`.
     fn exponent(&self, shift: f64, x: f64) -> f64 {
-        shift * (2.0 * x - shift) / (2.0 * self.noise * self.noise)
+        shift * (x - 0.5 * shift) * self.precision
     }
 
     /// ln Σⱼ≥₁ wⱼ e^(aⱼ(x)) less the origin: the log odds that the unit was drawn.
     /// Also its slope in x.
     fn log_odds(&self, x: f64) -> (f64, f64) {
-        let scale = (self.noise * self.noise).recip();
         if let [only] = self.parts[..] {
             let odds = only.log_weight - self.origin() + self.exponent(only.shift, x);
-            return (odds, only.shift * scale);
+            return (odds, only.shift * self.precision);
         }
         let terms = || {
             self.parts
@@ -141,7 +149,10 @@ impl Pair {
             sum += share;
             weighted += share * shift;
         }
-        (largest + sum.ln() - self.origin(), weighted / sum * scale)
+        (
+            largest + sum.ln() - self.origin(),
+            weighted / sum * self.precision,
+        )
     }
 
     /// L(x) less the origin.
@@ -190,23 +201,21 @@ impl Pair {
         } else {
             excess
         };
-        // The log odds are convex and increasing in x, linear for a single part: Newton from any
-        // point lands right of the root once and then descends to it.
+        if let [only] = self.parts[..] {
+            let exponent = goal - (only.log_weight - self.origin());
+            return self.noise * self.noise * exponent / only.shift + 0.5 * only.shift;
+        }
+        // The log odds are convex and increasing in x: Newton from any point lands right of the
+        // root at most once and then descends to it.
         let mut x = 0.0;
         for _ in 0..200 {
             let (odds, slope) = self.log_odds(x);
             let next = x - (odds - goal) / slope;
             let done = (next - x).abs() <= 4.0 * ROUNDOFF * (1.0 + next.abs());
             x = next;
-            if done || self.parts.len() == 1 {
+            if done {
                 break;
             }
-        }
-        if self.parts.len() == 1 {
-            // One step from 0 rounds at the size of the intercept; the closed form is exact.
-            let part = self.parts[0];
-            let exponent = goal - (part.log_weight - self.origin());
-            return self.noise * self.noise * exponent / part.shift + 0.5 * part.shift;
         }
         x
     }

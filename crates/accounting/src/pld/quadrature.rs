@@ -56,18 +56,14 @@ pub(super) fn cell(pair: &Pair, anchor: &Anchor, width: f64) -> Cell {
 
 /// Two nodes; all exponents are below 1.5e-3, so short Taylor series are exact to rounding.
 fn narrow_cell(pair: &Pair, anchor: &Anchor, width: f64) -> Cell {
-    let precision = (pair.noise() * pair.noise()).recip();
+    let precision = pair.precision();
     let (mut mass, mut rise) = (0.0, 0.0);
     for (abscissa, weight) in TWO {
         let step = abscissa * width;
-        let fall = -step * (anchor.x + 0.5 * step) * precision;
-        let density =
-            weight * (1.0 + fall * (1.0 + fall / 2.0 * (1.0 + fall / 3.0 * (1.0 + fall / 4.0))));
+        let density = weight * (1.0 + short_exp_m1(-step * (anchor.x + 0.5 * step) * precision));
         let mut growth = 0.0;
         for (part, share) in pair.parts().iter().zip(&anchor.shares) {
-            let y = part.shift * step * precision;
-            growth +=
-                share * y * (1.0 + y / 2.0 * (1.0 + y / 3.0 * (1.0 + y / 4.0 * (1.0 + y / 5.0))));
+            growth += share * short_exp_m1(part.shift * step * precision);
         }
         mass += density;
         rise += density * growth;
@@ -78,8 +74,16 @@ fn narrow_cell(pair: &Pair, anchor: &Anchor, width: f64) -> Cell {
     }
 }
 
+/// e^y − 1 for |y| < 1.5e-3: the next term is below 2e-17 of the value.
+fn short_exp_m1(y: f64) -> f64 {
+    const SIXTH: f64 = 1.0 / 6.0;
+    const TWENTY_FOURTH: f64 = 1.0 / 24.0;
+    const HUNDRED_TWENTIETH: f64 = 1.0 / 120.0;
+    y * (1.0 + y * (0.5 + y * (SIXTH + y * (TWENTY_FOURTH + y * HUNDRED_TWENTIETH))))
+}
+
 fn wide_cell(pair: &Pair, anchor: &Anchor, width: f64, panels: usize, rule: &[(f64, f64)]) -> Cell {
-    let precision = (pair.noise() * pair.noise()).recip();
+    let precision = pair.precision();
     let panel = width / panels as f64;
     let (mut mass, mut rise) = (0.0, 0.0);
     for index in 0..panels {

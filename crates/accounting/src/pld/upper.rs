@@ -24,6 +24,8 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice {
         power: grid.direction.power(grid.tilt),
         first,
         growth: step.exp_m1(),
+        tilt_growth: (grid.direction.power(grid.tilt) * step).exp(),
+        peak: (pair.noise() * std::f64::consts::TAU.sqrt()).recip(),
         loss_error: pair.loss_error(low, high),
         masses: vec![0.0; (last - first + 1) as usize],
     };
@@ -65,6 +67,10 @@ struct Builder<'a> {
     first: i64,
     /// e^h − 1
     growth: f64,
+    /// e^(power · h)
+    tilt_growth: f64,
+    /// Density of the noise at 0.
+    peak: f64,
     loss_error: f64,
     masses: Vec<f64>,
 }
@@ -102,15 +108,14 @@ impl Builder<'_> {
         if width <= 0.0 {
             return;
         }
-        let noise = self.pair.noise();
         let found = cell(self.pair, anchor, width);
         let (left, right) = self.split(found.mass, found.rise);
-        let reach = anchor.x / noise;
         let tilt = self.power * self.loss(index) - self.log_scale;
-        let density = (tilt - 0.5 * reach * reach).exp() / (noise * std::f64::consts::TAU.sqrt());
+        let fall = 0.5 * anchor.x * anchor.x * self.pair.precision();
+        let density = (tilt - fall).exp() * self.peak;
         let place = (index - self.first) as usize;
         self.masses[place] += density * left;
-        self.masses[place + 1] += density * right * (self.power * self.grid.step).exp();
+        self.masses[place + 1] += density * right * self.tilt_growth;
     }
 
     /// Outputs below `x`: the P-mass moves up to `x`, the rest of Q to ratio 0. Returns the mass
