@@ -181,22 +181,14 @@ impl<'a> Search<'a> {
         let mut looking = true;
         let (mut lower, mut upper) = (0.0_f64, f64::INFINITY);
         let mut last_width = f64::INFINITY;
-        let mut more_points = 1.0;
+        let mut finer: Option<f64> = None;
         for _ in 0..24 {
-            let width = goal(outlook.epsilon);
-            let mut at = self.resolve(&outlook, bottom, width);
-            if looking {
-                at.points = at.points.min(2 * FEWEST_POINTS);
-            } else {
-                let most = if more_points > 1.0 {
-                    MOST_POINTS
-                } else {
-                    MOST_POINTS_UNSEEN
-                };
-                at.points = transform_length(
-                    (at.points.min(most) as f64 * more_points).min(MOST_POINTS as f64),
-                );
-            }
+            let mut at = self.resolve(&outlook, bottom, goal(outlook.epsilon));
+            at.points = match finer {
+                _ if looking => at.points.min(2 * FEWEST_POINTS),
+                None => at.points.min(MOST_POINTS_UNSEEN),
+                Some(step) => transform_length(at.window.length / step),
+            };
             let above = self.curve(Side::Upper, at);
             let Some(found) = above.epsilon_up(delta) else {
                 if above.lowest() < 0.0 && above.delta_up(-above.loss_error) <= delta {
@@ -209,7 +201,7 @@ impl<'a> Search<'a> {
             upper = upper.min(found.max(0.0));
             if looking {
                 looking = false;
-                if upper.is_finite() {
+                if upper < outlook.epsilon {
                     outlook = Outlook::at_epsilon(&self.schedule, upper).for_delta(delta);
                     bottom = outlook.likely_bottom();
                 }
@@ -228,14 +220,14 @@ impl<'a> Search<'a> {
                 break; // rounding, not resolution, is the limit
             }
             last_width = width;
+            let mut factor = 4.0;
             if bounded {
-                outlook =
-                    Outlook::at_epsilon(&self.schedule, 0.5 * (lower + upper)).for_delta(delta);
+                let middle = 0.5 * (lower + upper);
+                outlook = Outlook::at_epsilon(&self.schedule, middle).for_delta(delta);
                 bottom = lower;
-                more_points *= (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
-            } else {
-                more_points *= 4.0;
+                factor = (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
+            finer = Some(at.window.length / (at.points as f64 * factor));
         }
         (lower.max(0.0), upper)
     }
@@ -245,9 +237,11 @@ impl<'a> Search<'a> {
         if !epsilon.is_finite() {
             return false;
         }
-        let outlook = Outlook::at_epsilon(&self.schedule, epsilon).for_delta(delta);
+        if self.steps.most_loss_of_addition() <= epsilon {
+            return true;
+        }
         let room = (epsilon - self.outlook.epsilon).max(1e-4 * epsilon);
-        let mut at = self.resolve(&outlook, epsilon, 0.1 * room);
+        let mut at = self.resolve(&self.outlook, epsilon, 0.1 * room);
         at.points = at.points.min(MOST_POINTS_UNSEEN);
         let curve = self.curve(Side::Upper, at);
         curve.delta_up(epsilon - curve.loss_error) <= delta

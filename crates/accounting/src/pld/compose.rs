@@ -12,9 +12,9 @@ use std::sync::Arc;
 ///
 /// Each output is a sum over paths of at most log₂N butterflies; each butterfly multiplies by one
 /// computed twiddle factor and adds, which costs at most √5 u + u + u (Brent, Percival &
-/// Zimmermann 2007). Four cover it; sixteen leave room for larger radices and for the split of a
+/// Zimmermann 2007). Five cover it; eight leave room for larger radices and for the split of a
 /// real transform. `transform_error_is_within_its_bound` measures it.
-const TRANSFORM_ERROR: f64 = 16.0;
+const TRANSFORM_ERROR: f64 = 8.0;
 
 /// Spectral coefficients smaller than e^−110 are counted as 0; all of them together are far
 /// below the rounding error of one.
@@ -95,7 +95,20 @@ pub(super) struct Composition {
     infinite: f64,
     loss_error: f64,
     inflation: f64,
-    rounds: f64,
+    kinds: f64,
+}
+
+/// Effect of errors of the spectrum on δ(ε) · e^(tilt·ε − log_mass).
+///
+/// δ weighs the point at distance v above ε with e^(−tilt·v) − e^(−(tilt+1)·v). The transform of
+/// that weight is a difference of two geometric series, so an error of a coefficient counts the
+/// less the higher its frequency (PROOF.md, §4).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SpectralError {
+    /// Error at every ε.
+    pub(super) common: f64,
+    /// Further error, times e^(−tilt · distance of ε to the end of the window).
+    pub(super) at_end: f64,
 }
 
 /// A composed, tilted privacy loss on the points of a window.
@@ -106,8 +119,10 @@ pub(super) struct Composed {
     pub(super) lowest: f64,
     /// ln of the factor taken out by the tilt.
     pub(super) log_mass: f64,
-    /// Every mass may be off by this much.
+    /// Every mass may be off by this much: rounding of the inverse transform.
     pub(super) mass_error: f64,
+    /// Rounding of the spectrum, as an error of scaled δ; see [`SpectralError`].
+    pub(super) spectral_error: SpectralError,
     /// ln E e^(above · loss) under the tilt.
     pub(super) log_above: f64,
     /// ln E e^(below · loss − tilt · loss) under the tilt.
@@ -137,50 +152,54 @@ impl Composition {
             infinite: 0.0,
             loss_error: 0.0,
             inflation: 0.0,
-            rounds: 0.0,
+            kinds: 0.0,
         }
     }
 
     /// Composes `times` equal rounds.
     pub(super) fn include(&mut self, lattice: &Lattice, times: u64, transform: &mut Transform) {
         let rounds = times as f64;
-        let total: f64 = lattice.masses.iter().sum();
         let sign = self.window.direction.sign();
-        wrap(lattice, sign, total, &mut transform.line);
+        let (heaviest, total) = lattice.heaviest_and_total();
+        let rest = wrap(lattice, sign, heaviest, total, &mut transform.line);
         transform.run_forward();
-        self.multiply(&transform.spectrum, times, transform.relative_error());
+        let error = transform.relative_error() * rest + 4.0 * ROUNDOFF;
+        self.multiply(&transform.spectrum, rest, times, error);
         let moment = |exponent: f64| lattice.log_moment(sign * exponent, self.step, total);
         self.log_above += rounds * moment(self.window.above);
         self.log_below += rounds * moment(self.window.below - self.window.tilt);
         self.log_mass += rounds * (total.ln() + lattice.log_scale);
         let log_sizes = 1.0 + total.ln().abs() + lattice.log_scale.abs();
         self.inflation += rounds * (lattice.mass_error + 4.0 * ROUNDOFF * log_sizes);
-        self.origin += rounds * lattice.origin;
-        self.origin_scale += rounds * lattice.origin.abs();
+        let shift = (lattice.first + heaviest as i64) as f64 * self.step;
+        self.origin += rounds * (lattice.origin + shift);
+        self.origin_scale += rounds * (lattice.origin.abs() + shift.abs());
         self.infinite += rounds * lattice.infinite;
         self.loss_error += rounds * lattice.loss_error;
-        self.rounds += rounds;
+        self.kinds += 1.0;
     }
 
-    fn multiply(&mut self, spectrum: &[Complex64], times: u64, error: f64) {
+    /// Multiplies by the spectrum of one round to the power `times`. `spectrum` is that of all
+    /// masses but the heaviest, which lies at index 0 and has coefficient 1 − `rest` everywhere.
+    fn multiply(&mut self, spectrum: &[Complex64], rest: f64, times: u64, error: f64) {
         let rounds = times as f64;
-        let negligible = (NEGLIGIBLE_LOG / rounds).exp() - error;
-        let negligible = negligible.max(0.0).powi(2);
+        let negligible = ((NEGLIGIBLE_LOG / rounds).exp() - error).max(0.0).powi(2);
         let mut active = 0;
         for (index, coefficient) in spectrum[..self.product.len()].iter().enumerate() {
-            let square = coefficient.norm_sqr();
+            let change = coefficient - rest;
+            let square = (1.0 + change).norm_sqr();
             if square < negligible || self.envelope[index] == 0.0 {
                 self.product[index] = Complex64::default();
                 self.envelope[index] = 0.0;
                 continue;
             }
-            let modulus = square.sqrt() + error;
             if times == 1 {
-                self.product[index] *= coefficient;
-                self.envelope[index] *= modulus;
+                self.product[index] *= 1.0 + change;
+                self.envelope[index] *= square.sqrt() + error;
             } else {
-                self.product[index] *= power(*coefficient, times);
-                self.envelope[index] *= (rounds * modulus.ln()).exp();
+                let (factor, bound) = power(change, rounds, error);
+                self.product[index] *= factor;
+                self.envelope[index] *= bound;
             }
             if self.envelope[index] < NEGLIGIBLE_LOG.exp() {
                 self.product[index] = Complex64::default();
@@ -194,19 +213,41 @@ impl Composition {
         self.envelope.truncate(active.max(1));
     }
 
+    fn spectral_error(&self, length: usize) -> SpectralError {
+        let rounding = 16.0 * ROUNDOFF * (self.kinds + 4.0);
+        let tilt = self.window.tilt;
+        // |1 − e^(−a·step + i·angle)|, given the half angle's sine.
+        let gap = |exponent: f64, sine: f64| {
+            let fade = (-exponent * self.step).exp();
+            let near = -(-exponent * self.step).exp_m1();
+            (near * near + 4.0 * fade * sine * sine).sqrt()
+        };
+        let mut error = SpectralError::default();
+        let mut count = |size: f64, sine: f64| {
+            let (gap, gap_more) = (gap(tilt, sine), gap(tilt + 1.0, sine));
+            error.common += size * self.step / gap * (1.0 + gap_more.recip());
+            error.at_end += size * (gap.recip() + gap_more.recip());
+        };
+        for (index, (coefficient, envelope)) in self.product.iter().zip(&self.envelope).enumerate()
+        {
+            let off = (envelope * (1.0 + rounding) - coefficient.norm()).max(0.0);
+            let sine = (std::f64::consts::PI * index as f64 / length as f64).sin();
+            count(2.0 * off / length as f64, sine);
+        }
+        // Coefficients left out, all as if at frequency 0.
+        count(NEGLIGIBLE_LOG.exp() * (1.0 + rounding), 0.0);
+        error
+    }
+
     /// Transforms back and cuts out the window.
     pub(super) fn finish(self, transform: &mut Transform) -> Composed {
         let length = transform.length;
         let sign = self.window.direction.sign();
-        let rounding = 16.0 * ROUNDOFF * (self.rounds + 4.0);
-        let (mut error, mut size) = (0.0, 0.0);
-        for (coefficient, envelope) in self.product.iter().zip(&self.envelope) {
-            let modulus = coefficient.norm();
-            error += 2.0 * (envelope * (1.0 + rounding) - modulus).max(0.0);
-            size += 2.0 * modulus;
-        }
-        error += NEGLIGIBLE_LOG.exp() * (1.0 + rounding) * length as f64;
-        let mass_error = (error + size * transform.relative_error()) / length as f64;
+        let spectral_error = self.spectral_error(length);
+        let size: f64 = (self.product.iter())
+            .map(|coefficient| 2.0 * coefficient.norm())
+            .sum();
+        let mass_error = size * transform.relative_error() / length as f64;
 
         transform.spectrum.fill(Complex64::default());
         transform.spectrum[..self.product.len()].copy_from_slice(&self.product);
@@ -229,6 +270,7 @@ impl Composition {
             lowest,
             log_mass: self.log_mass,
             mass_error,
+            spectral_error,
             log_above: self.log_above,
             log_below: self.log_below,
             infinite: self.infinite,
@@ -238,15 +280,21 @@ impl Composition {
     }
 }
 
-/// Lays the masses of a lattice, divided by `total`, on a circle.
-fn wrap(lattice: &Lattice, sign: f64, total: f64, line: &mut [f64]) {
+/// Lays the masses of a lattice, divided by `total`, on a circle, the heaviest at 0 and left out.
+/// Returns the sum of the others.
+fn wrap(lattice: &Lattice, sign: f64, heaviest: usize, total: f64, line: &mut [f64]) -> f64 {
     line.fill(0.0);
     let length = line.len() as i64;
     let scale = total.recip();
     let towards = if sign > 0.0 { 1 } else { -1 };
-    let mut place = (towards * lattice.first).rem_euclid(length);
-    for mass in &lattice.masses {
-        line[place as usize] += mass * scale;
+    let mut place = (-towards * heaviest as i64).rem_euclid(length);
+    let mut rest = 0.0;
+    for (index, mass) in lattice.masses.iter().enumerate() {
+        if index != heaviest {
+            let mass = mass * scale;
+            line[place as usize] += mass;
+            rest += mass;
+        }
         place += towards;
         if place == length {
             place = 0;
@@ -254,24 +302,38 @@ fn wrap(lattice: &Lattice, sign: f64, total: f64, line: &mut [f64]) {
             place = length - 1;
         }
     }
+    rest
 }
 
-/// z^n by repeated squaring: at most n − 1 roundings of √5 u compound.
-fn power(base: Complex64, times: u64) -> Complex64 {
-    let (mut result, mut square, mut left) = (Complex64::new(1.0, 0.0), base, times);
-    loop {
-        if left & 1 == 1 {
-            result *= square;
-        }
-        left >>= 1;
-        if left == 0 {
-            return result;
-        }
-        square *= square;
-    }
+/// (1 + change)^rounds, and a bound on its modulus if `change` is off by `error`.
+///
+/// Through the logarithm, so that the relative error is rounds · (|change| u + error), not
+/// rounds · u.
+fn power(change: Complex64, rounds: f64, error: f64) -> (Complex64, f64) {
+    let log_modulus = 0.5 * (2.0 * change.re + change.norm_sqr()).ln_1p();
+    let angle = change.im.atan2(1.0 + change.re);
+    let modulus = (rounds * log_modulus).exp();
+    let (sine, cosine) = (rounds * angle).sin_cos();
+    let sizes = log_modulus.abs() + angle.abs();
+    let relative = rounds * (error / log_modulus.exp() + 8.0 * ROUNDOFF * sizes) + 16.0 * ROUNDOFF;
+    (
+        Complex64::new(modulus * cosine, modulus * sine),
+        modulus * relative.exp(),
+    )
 }
 
 impl Lattice {
+    fn heaviest_and_total(&self) -> (usize, f64) {
+        let (mut heaviest, mut total) = (0, 0.0);
+        for (index, mass) in self.masses.iter().enumerate() {
+            total += mass;
+            if *mass > self.masses[heaviest] {
+                heaviest = index;
+            }
+        }
+        (heaviest, total)
+    }
+
     /// ln Σ massᵢ e^(exponent · Lᵢ) / total, rounded up.
     fn log_moment(&self, exponent: f64, step: f64, total: f64) -> f64 {
         let factor = (-(exponent * step).abs()).exp();

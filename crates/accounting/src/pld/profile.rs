@@ -119,9 +119,12 @@ impl Schedule {
         })
     }
 
-    /// The tilt under which the mean loss is this ε.
+    /// The tilt under which the mean loss is this ε, or makes δ vanish (e^−100) for it.
     pub(super) fn tilt_for_epsilon(&self, epsilon: f64) -> f64 {
-        bisect_logarithm(|tilt| self.cumulants(tilt).mean > epsilon)
+        bisect_logarithm(|tilt| {
+            let at = self.cumulants(tilt);
+            at.mean > epsilon || at.log_moment - tilt * epsilon < -100.0
+        })
     }
 }
 

@@ -119,6 +119,17 @@ impl Steps {
         self.kinds.iter().map(|step| step.times as f64).sum()
     }
 
+    /// The loss of the add direction never exceeds this: −Σ ln w₀.
+    pub(super) fn most_loss_of_addition(&self) -> f64 {
+        let records = f64::from(self.records);
+        (self.kinds.iter())
+            .map(|step| match step.rate {
+                Some(rate) => step.times as f64 * records * -(-rate).ln_1p() * (1.0 + 1e-12),
+                None => f64::INFINITY,
+            })
+            .sum()
+    }
+
     /// Both directions have the same divergence.
     pub(super) fn is_symmetric(&self) -> bool {
         self.kinds.iter().all(|step| step.rate.is_none())

@@ -26,10 +26,20 @@ pub struct Args {
     #[command(flatten)]
     size: SizeArgs,
     /// Noise multiplier of the plan (noise std / sensitivity); several for joint queries, 4.0,28.5
-    #[arg(long, value_name = "Z", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "Z",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     noise: Vec<f64>,
     /// Give ε at this δ
-    #[arg(long, value_name = "D", required_unless_present = "epsilon", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "D",
+        required_unless_present = "epsilon",
+        allow_negative_numbers = true
+    )]
     delta: Option<f64>,
     /// Give δ at this ε
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
@@ -93,7 +103,10 @@ fn ledgers(args: &Args) -> Result<Vec<(String, Ledger)>> {
                  --noise Z"
             );
         }
-        ensure!(!args.noise.is_empty(), "give the noise multiplier: --noise Z");
+        ensure!(
+            !args.noise.is_empty(),
+            "give the noise multiplier: --noise Z"
+        );
         return Ok(vec![("plan".to_string(), args.size.ledger(&args.noise)?)]);
     }
     args.ledger.iter().map(|path| read_ledger(path)).collect()

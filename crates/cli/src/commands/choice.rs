@@ -22,8 +22,8 @@ impl Choice {
     /// The accountant of that name.
     pub fn accountant(self) -> Box<dyn Accountant> {
         match self {
-            Self::Pld => Box::new(Pld::new()),
-            Self::Rdp => Box::new(Rdp::new()),
+            Self::Pld => Box::new(Pld::default()),
+            Self::Rdp => Box::new(Rdp),
             Self::Gdp => Box::new(Gdp),
             Self::Zcdp => Box::new(Zcdp),
             Self::Tcdp => Box::new(Tcdp::new()),

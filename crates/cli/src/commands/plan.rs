@@ -11,10 +11,20 @@ pub struct SizeArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub records: Option<f64>,
     /// Expected records per step: the sampling rate is batch/records
-    #[arg(long, value_name = "B", requires = "records", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "B",
+        requires = "records",
+        allow_negative_numbers = true
+    )]
     pub batch: Option<f64>,
     /// Passes over the records: epochs·records/batch steps, rounded up
-    #[arg(long, value_name = "K", requires = "records", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "K",
+        requires = "records",
+        allow_negative_numbers = true
+    )]
     pub epochs: Option<f64>,
     /// Poisson sampling rate, in (0, 1]
     #[arg(long, value_name = "Q", conflicts_with_all = ["records", "batch", "epochs"], allow_negative_numbers = true)]

@@ -50,7 +50,10 @@ pub fn warrant(reading: Reading) -> String {
     match reading {
         Reading::UpperBound(_) => "proved".to_string(),
         Reading::Bracket { lower, upper } => {
-            format!("proved, and not below {} (all digits: {upper:e})", down(lower))
+            format!(
+                "proved, and not below {} (all digits: {upper:e})",
+                down(lower)
+            )
         }
         Reading::Estimate(_) => "an estimate, NO GUARANTEE: the truth may be larger".to_string(),
     }
@@ -115,9 +118,9 @@ fn sampling_line(ledger: &Ledger, kind: &str) -> String {
             "Poisson at rate {share}, {steps} steps; each record drawn on its own each step.\n              \
              Not valid for shuffled epochs"
         ),
-        "fixed-size" => format!(
-            "a random subset, {share} of the records, without replacement, {steps} steps"
-        ),
+        "fixed-size" => {
+            format!("a random subset, {share} of the records, without replacement, {steps} steps")
+        }
         "partition" => format!(
             "{steps} passes over disjoint batches, {share} of the records each; a record's\n              \
              batch must not depend on other records"
@@ -132,9 +135,19 @@ fn noise_line(ledger: &Ledger) -> String {
         .iter()
         .map(|round| round.effective_noise_multiplier())
         .collect();
-    let several = ledger.rounds().iter().any(|r| r.noise_multipliers.len() > 1);
-    let joint = if several { ", all queries of a round together" } else { "" };
-    format!("multiplier {} (noise std / sensitivity{joint})", range(&effective))
+    let several = ledger
+        .rounds()
+        .iter()
+        .any(|r| r.noise_multipliers.len() > 1);
+    let joint = if several {
+        ", all queries of a round together"
+    } else {
+        ""
+    };
+    format!(
+        "multiplier {} (noise std / sensitivity{joint})",
+        range(&effective)
+    )
 }
 
 fn range(values: &[f64]) -> String {
@@ -152,7 +165,16 @@ mod tests {
 
     #[test]
     fn printed_bounds_never_lie_below_the_value() {
-        for value in [1.662_194_9, 0.000_123_456_7, 3.4e-9, 12_345.678, 1.0, 0.1, 99_999.99, 1e-5] {
+        for value in [
+            1.662_194_9,
+            0.000_123_456_7,
+            3.4e-9,
+            12_345.678,
+            1.0,
+            0.1,
+            99_999.99,
+            1e-5,
+        ] {
             let shown: f64 = up(value).parse().unwrap_or(f64::NAN);
             assert!(shown >= value * (1.0 - 1e-15), "{shown} for {value}");
             assert!(shown <= value * 1.000_2, "{shown} for {value}");

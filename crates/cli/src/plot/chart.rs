@@ -46,13 +46,20 @@ impl Chart {
     pub fn range(&self) -> ((f64, f64), (f64, f64)) {
         let empty = (f64::INFINITY, f64::NEG_INFINITY);
         let mut range = (empty, empty);
-        let points = self.series.iter().flat_map(|s| s.points.iter().chain(&s.lower));
+        let points = self
+            .series
+            .iter()
+            .flat_map(|s| s.points.iter().chain(&s.lower));
         for &(x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
             range.0 = (range.0.0.min(x), range.0.1.max(x));
             range.1 = (range.1.0.min(y), range.1.1.max(y));
         }
         let widen = |(low, high): (f64, f64)| {
-            if low < high { (low, high) } else { (low.min(0.0), high.max(low.abs()).max(1.0)) }
+            if low < high {
+                (low, high)
+            } else {
+                (low.min(0.0), high.max(low.abs()).max(1.0))
+            }
         };
         (widen(range.0), widen(range.1))
     }

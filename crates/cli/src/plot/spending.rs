@@ -27,22 +27,40 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
     };
     for (colour, (name, ledger)) in ledgers.iter().enumerate() {
         let named = |what: &str| {
-            if ledgers.len() > 1 { format!("{name}: {what}") } else { what.to_string() }
+            if ledgers.len() > 1 {
+                format!("{name}: {what}")
+            } else {
+                what.to_string()
+            }
         };
         for (accountant, what, stroke) in accountants() {
             let series = |points: Vec<(f64, Reading)>| Series {
                 name: named(what),
                 // One schedule: a colour per accountant. Several: a colour per schedule.
-                colour: if ledgers.len() > 1 { colour } else { stroke as usize },
+                colour: if ledgers.len() > 1 {
+                    colour
+                } else {
+                    stroke as usize
+                },
                 stroke,
-                points: points.iter().map(|(x, reading)| (*x, top(*reading))).collect(),
-                lower: points.iter().filter_map(|(x, reading)| Some((*x, bottom(*reading)?))).collect(),
+                points: points
+                    .iter()
+                    .map(|(x, reading)| (*x, top(*reading)))
+                    .collect(),
+                lower: points
+                    .iter()
+                    .filter_map(|(x, reading)| Some((*x, bottom(*reading)?)))
+                    .collect(),
             };
             if accountant.supports(ledger).is_err() {
                 continue;
             }
-            curve.series.push(series(deltas(accountant.as_ref(), ledger, delta)?));
-            spending.series.push(series(epsilons(accountant.as_ref(), ledger, delta)?));
+            curve
+                .series
+                .push(series(deltas(accountant.as_ref(), ledger, delta)?));
+            spending
+                .series
+                .push(series(epsilons(accountant.as_ref(), ledger, delta)?));
         }
     }
     let svg = render(&[curve, spending]);
@@ -51,9 +69,17 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
 
 fn accountants() -> [(Box<dyn Accountant>, &'static str, Stroke); 3] {
     [
-        (Box::new(Pld::new()), "certified bracket (pld)", Stroke::Solid),
-        (Box::new(Rdp::new()), "upper bound (rdp)", Stroke::Dashed),
-        (Box::new(Gdp), "limit theorem (gdp), no guarantee", Stroke::Dotted),
+        (
+            Box::new(Pld::default()),
+            "certified bracket (pld)",
+            Stroke::Solid,
+        ),
+        (Box::new(Rdp), "upper bound (rdp)", Stroke::Dashed),
+        (
+            Box::new(Gdp),
+            "limit theorem (gdp), no guarantee",
+            Stroke::Dotted,
+        ),
     ]
 }
 

@@ -25,7 +25,11 @@ text{font:13px system-ui,sans-serif;fill:var(--ink)}.title{font-size:15px;font-w
 
 /// The charts as one SVG document.
 pub fn render(charts: &[Chart]) -> String {
-    let legend = charts.iter().map(|chart| chart.series.len()).max().unwrap_or(0) as f64;
+    let legend = charts
+        .iter()
+        .map(|chart| chart.series.len())
+        .max()
+        .unwrap_or(0) as f64;
     let height = HEIGHT + LEGEND_LINE * legend + 10.0;
     let width = WIDTH * charts.len() as f64;
     let mut out = format!(
@@ -43,7 +47,11 @@ pub fn render(charts: &[Chart]) -> String {
         "</style>\n<rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>"
     );
     for (index, chart) in charts.iter().enumerate() {
-        let _ = writeln!(out, "<g transform=\"translate({} 0)\">", WIDTH * index as f64);
+        let _ = writeln!(
+            out,
+            "<g transform=\"translate({} 0)\">",
+            WIDTH * index as f64
+        );
         draw(&mut out, chart);
         out += "</g>\n";
     }
@@ -60,8 +68,16 @@ struct Frame {
 impl Frame {
     fn of(chart: &Chart) -> Self {
         let (x, y) = chart.range();
-        let y = if chart.log_y { (y.0.log10(), y.1.log10()) } else { (y.0.min(0.0), y.1 * 1.04) };
-        Self { x, y, log_y: chart.log_y }
+        let y = if chart.log_y {
+            (y.0.log10(), y.1.log10())
+        } else {
+            (y.0.min(0.0), y.1 * 1.04)
+        };
+        Self {
+            x,
+            y,
+            log_y: chart.log_y,
+        }
     }
 
     fn x(&self, value: f64) -> f64 {
@@ -110,7 +126,11 @@ fn draw(out: &mut String, chart: &Chart) {
             continue;
         }
         let y = frame.y_scaled(tick);
-        let label = if frame.log_y { format!("1e{tick}") } else { number(tick) };
+        let label = if frame.log_y {
+            format!("1e{tick}")
+        } else {
+            number(tick)
+        };
         let _ = writeln!(
             out,
             "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.2}\" y2=\"{y:.2}\"/>\
@@ -149,7 +169,10 @@ fn draw_series(out: &mut String, frame: &Frame, series: &Series) {
     let colour = series.colour % COLOURS;
     if !series.lower.is_empty() {
         let outline = frame.path(series.points.iter().chain(series.lower.iter().rev()));
-        let _ = writeln!(out, "<polygon class=\"band f{colour}\" points=\"{outline}\"/>");
+        let _ = writeln!(
+            out,
+            "<polygon class=\"band f{colour}\" points=\"{outline}\"/>"
+        );
     }
     let _ = writeln!(
         out,
@@ -188,7 +211,9 @@ fn number(value: f64) -> String {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -215,7 +240,14 @@ mod tests {
     fn drawing_holds_labels_band_and_no_bad_numbers() {
         let svg = render(&[chart(), chart()]);
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-        for wanted in ["a &lt; b", "steps", "ε", "bracket", "polygon", "prefers-color-scheme:dark"] {
+        for wanted in [
+            "a &lt; b",
+            "steps",
+            "ε",
+            "bracket",
+            "polygon",
+            "prefers-color-scheme:dark",
+        ] {
             assert!(svg.contains(wanted), "{wanted} is missing");
         }
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
