@@ -68,7 +68,11 @@ fn batch<'a>(
     let mut pixels = Vec::with_capacity(count * PIXELS);
     let mut labels = Vec::with_capacity(count);
     for record in records {
-        pixels.extend(record[..PIXELS].iter().map(|&level| f32::from(level) / WHITE));
+        pixels.extend(
+            record[..PIXELS]
+                .iter()
+                .map(|&level| f32::from(level) / WHITE),
+        );
         labels.push(i32::from(record[PIXELS]));
     }
     let shape = [count, 1, Digits::WIDTH, Digits::WIDTH];
@@ -129,7 +133,9 @@ mod tests {
     fn synthetic_records_ignore_the_data() {
         let device = Device::default();
         let made_up = |digits: &Digits| digits.synthetic(&[1, 2, 3], &device).inputs.into_data();
-        let empty = Digits { records: Vec::new() };
+        let empty = Digits {
+            records: Vec::new(),
+        };
         let full = Digits::training().unwrap();
         assert_eq!(made_up(&empty), made_up(&full));
         let rows = made_up(&full).iter::<f32>().collect::<Vec<_>>();

@@ -50,7 +50,11 @@ impl EmbeddingMlp {
     /// - tokens: `[batch, positions]`
     /// - result: `[batch, classes]`
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<2> {
-        let mean = self.embedding.forward(tokens).mean_dim(1).squeeze_dim::<2>(1);
+        let mean = self
+            .embedding
+            .forward(tokens)
+            .mean_dim(1)
+            .squeeze_dim::<2>(1);
         self.output.forward(relu(self.hidden.forward(mean)))
     }
 }

@@ -35,13 +35,17 @@ fn benchmark_models_have_the_parameters_of_their_peers() {
 
 fn images<const D: usize>(shape: [usize; D]) -> Tensor<D> {
     let mut random = SplitMix(1);
-    let values: Vec<f32> = (0..shape.iter().product()).map(|_| random.standard()).collect();
+    let values: Vec<f32> = (0..shape.iter().product())
+        .map(|_| random.standard())
+        .collect();
     Tensor::from_data(TensorData::new(values, shape), &Device::default())
 }
 
 fn tokens(shape: [usize; 2], below: u64) -> Tensor<2, Int> {
     let mut random = SplitMix(2);
-    let values: Vec<i32> = (0..shape[0] * shape[1]).map(|_| random.below(below) as i32).collect();
+    let values: Vec<i32> = (0..shape[0] * shape[1])
+        .map(|_| random.below(below) as i32)
+        .collect();
     Tensor::from_data(TensorData::new(values, shape), &Device::default())
 }
 
@@ -69,7 +73,11 @@ fn image_models_equal_the_per_sample_loop() {
     let convolutions = vec![ConvolutionConfig::new(3, 3, 1, 1)];
     let cnn = CnnConfig::new([1, 8], convolutions, 2, 5, 2).with_activation(ActivationConfig::Tanh);
     assert_exact(&cnn.init(&device), images([3, 1, 8, 8]), take);
-    assert_exact(&Resnet9Config::new(4, 2, 2).init(&device), images([3, 3, 32, 32]), take);
+    assert_exact(
+        &Resnet9Config::new(4, 2, 2).init(&device),
+        images([3, 3, 32, 32]),
+        take,
+    );
 }
 
 #[test]
@@ -79,8 +87,16 @@ fn token_models_equal_the_per_sample_loop() {
         tokens.narrow(0, range.start, range.len())
     };
     let text = tokens([3, 6], 20);
-    assert_exact(&EmbeddingMlpConfig::new(20, 5, 2).init(&device), text.clone(), take);
-    assert_exact(&LstmClassifierConfig::new(20, 4, 5, 2).init(&device), text.clone(), take);
+    assert_exact(
+        &EmbeddingMlpConfig::new(20, 5, 2).init(&device),
+        text.clone(),
+        take,
+    );
+    assert_exact(
+        &LstmClassifierConfig::new(20, 4, 5, 2).init(&device),
+        text.clone(),
+        take,
+    );
     let transformer = TransformerConfig::new(20, 6, 8, 12, 2, 2, 2);
     assert_exact(&transformer.init(&device), text, take);
 }
@@ -88,10 +104,13 @@ fn token_models_equal_the_per_sample_loop() {
 #[test]
 fn row_and_picture_models_equal_the_per_sample_loop() {
     let device = device();
-    let rows = |rows: Tensor<2>, range: std::ops::Range<usize>| {
-        rows.narrow(0, range.start, range.len())
-    };
-    assert_exact(&MlpConfig::new(vec![7, 5, 2]).init(&device), images([3, 7]), rows);
+    let rows =
+        |rows: Tensor<2>, range: std::ops::Range<usize>| rows.narrow(0, range.start, range.len());
+    assert_exact(
+        &MlpConfig::new(vec![7, 5, 2]).init(&device),
+        images([3, 7]),
+        rows,
+    );
     let pictures = images([3, 1, 6, 6]);
     let model = AutoencoderConfig::new(vec![1, 2, 3]).init(&device);
     assert_matches_per_sample_loop(&model, 3, |model, range| {

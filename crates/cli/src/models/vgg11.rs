@@ -77,7 +77,10 @@ impl Vgg11 {
             self.pool.forward(stage.iter().fold(images, convolve))
         });
         let classify = |rows, layer: &Linear| relu(layer.forward(rows));
-        let rows = self.hidden.iter().fold(features.flatten::<2>(1, 3), classify);
+        let rows = self
+            .hidden
+            .iter()
+            .fold(features.flatten::<2>(1, 3), classify);
         self.output.forward(rows)
     }
 }

@@ -34,8 +34,7 @@ impl Moment {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Elapsed {
             wall: milliseconds(now.wall - self.wall),
-            cpu: (now.cpu.zip(self.cpu))
-                .map(|(now, then)| milliseconds(now.saturating_sub(then))),
+            cpu: (now.cpu.zip(self.cpu)).map(|(now, then)| milliseconds(now.saturating_sub(then))),
         }
     }
 }

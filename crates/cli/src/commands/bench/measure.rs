@@ -108,8 +108,7 @@ pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
     let (plain, private) = setting
         .workload
         .accept(setting.batch, &device, InTurn(setting))?;
-    let memory = [Kind::Plain, Kind::Private]
-        .map(|kind| memory_in_child(setting, kind, threads));
+    let memory = [Kind::Plain, Kind::Private].map(|kind| memory_in_child(setting, kind, threads));
     let memory = match memory {
         [Ok(plain), Ok(private)] => plain.zip(private).map(|(a, b)| [a, b]),
         [Err(error), _] | [_, Err(error)] => return Err(error),
@@ -162,7 +161,14 @@ fn memory_in_child(setting: Setting, kind: Kind, threads: Option<usize>) -> Resu
     command
         .args(["bench", "step", "--workload", setting.workload.name()])
         .args(["--batch", &setting.batch.to_string()])
-        .args(["--only", if kind == Kind::Plain { "plain" } else { "private" }]);
+        .args([
+            "--only",
+            if kind == Kind::Plain {
+                "plain"
+            } else {
+                "private"
+            },
+        ]);
     if let Some(threads) = threads {
         command.args(["--threads", &threads.to_string()]);
     }
@@ -184,8 +190,12 @@ fn memory_in_child(setting: Setting, kind: Kind, threads: Option<usize>) -> Resu
 pub fn print_memory(setting: Setting, kind: Kind) -> Result<()> {
     let idle = resident_mib();
     let device = Device::default();
-    setting.workload.accept(setting.batch, &device, OnlyOne(setting, kind))?;
-    let peak = peak_resident_mib().zip(idle).map(|(peak, idle)| peak - idle);
+    setting
+        .workload
+        .accept(setting.batch, &device, OnlyOne(setting, kind))?;
+    let peak = peak_resident_mib()
+        .zip(idle)
+        .map(|(peak, idle)| peak - idle);
     println!("{}", json!({ "peak_mib": peak }));
     Ok(())
 }

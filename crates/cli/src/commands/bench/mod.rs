@@ -71,7 +71,9 @@ fn parse_workloads(text: &str) -> Result<Workloads, String> {
         Ok(workload) => Ok(Workloads(vec![workload])),
         Err(_) => {
             let names = Workload::ALL.map(Workload::name).join(", ");
-            Err(format!("unknown workload {text}; known are {names} and all"))
+            Err(format!(
+                "unknown workload {text}; known are {names} and all"
+            ))
         }
     }
 }

@@ -5,9 +5,10 @@ use super::workload::Workload;
 use anyhow::Result;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Device;
-use tacita::{
-    Budget, Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions,
-};
+use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions};
+
+/// Noise of the direction query over that of the round: what online clipping uses.
+const DIRECTION_NOISE: f64 = 7.124;
 
 /// A model and its data, before any step.
 pub struct Trial<B, M> {
@@ -62,13 +63,17 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
         let count = self.records.count();
         let plan = Plan::with_noise(1.0, 1e-5)
             .public_record_count(count as u64)
-            .expected_batch(count as f64)
+            .expected_batch(count as u64)
             .steps(steps)
             .clipping(Clipping::auto());
-        let plan = if query_directions { plan.query_directions(28.0) } else { plan };
+        let plan = if query_directions {
+            plan.direction_query(DIRECTION_NOISE)
+        } else {
+            plan
+        };
         // Nothing real is trained on, and a fixed seed makes runs alike.
         let session = Session::open_in_memory(
-            plan.check()?,
+            plan.calibrate()?,
             Keys::fixed_seed(1),
             &self.model,
             &self.records,
@@ -91,7 +96,9 @@ impl<B: Take, M: PrivateModel<B>> Plain<'_, B, M> {
         let batch = self.records.batch(&self.indices, &self.device);
         let gradients = self.model.losses(batch).mean().backward();
         let gradients = GradientsParams::from_grads(gradients, &self.model);
-        self.model = self.optimizer.step(self.learning_rate, self.model, gradients);
+        self.model = self
+            .optimizer
+            .step(self.learning_rate, self.model, gradients);
         self.device.sync()?;
         Ok(self)
     }
@@ -103,7 +110,9 @@ impl<B: Take, M: PrivateModel<B>> Private<'_, B, M> {
         let round = self.session.open_round()?;
         let bounded = round.clip(&self.model, self.records, &self.device)?;
         let gradients = round.release(bounded)?.gradients(&self.model);
-        self.model = self.optimizer.step(self.learning_rate, self.model, gradients);
+        self.model = self
+            .optimizer
+            .step(self.learning_rate, self.model, gradients);
         self.device.sync()?;
         Ok(self)
     }

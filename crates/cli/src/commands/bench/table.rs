@@ -11,11 +11,16 @@ MiB plain  private  ratio";
 /// One line of the table.
 pub fn line(measured: &Measured) -> String {
     let spread = |spread: Spread| {
-        format!("{:.1} ({:.1}-{:.1})", spread.median, spread.low, spread.high)
+        format!(
+            "{:.1} ({:.1}-{:.1})",
+            spread.median, spread.low, spread.high
+        )
     };
     let ratio = |ratio: Option<f64>| ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}"));
     let memory = |index: usize| {
-        measured.memory.map_or("-".to_string(), |memory| format!("{:.0}", memory[index]))
+        measured
+            .memory
+            .map_or("-".to_string(), |memory| format!("{:.0}", memory[index]))
     };
     format!(
         "{:<13}  {:>5}  {:>5}  {:<24}  {:<24}  {:>5}  {:>5}  {:>9}  {:>7}  {:>5}",
@@ -34,9 +39,8 @@ pub fn line(measured: &Measured) -> String {
 
 /// Everything measured, as JSON.
 pub fn to_json(measured: &Measured, threads: Option<usize>) -> Value {
-    let spread = |spread: Spread| {
-        json!({ "median": spread.median, "p10": spread.low, "p90": spread.high })
-    };
+    let spread =
+        |spread: Spread| json!({ "median": spread.median, "p10": spread.low, "p90": spread.high });
     let kind = |times: Times, peak: Option<f64>| {
         json!({
             "wall_ms": spread(times.wall),

@@ -89,7 +89,12 @@ impl Workload {
     }
 
     /// Makes the model and `batch` records, and hands both to the visitor.
-    pub fn accept<V: Visitor>(self, batch: usize, device: &Device, visitor: V) -> Result<V::Output> {
+    pub fn accept<V: Visitor>(
+        self,
+        batch: usize,
+        device: &Device,
+        visitor: V,
+    ) -> Result<V::Output> {
         let model = device.clone().autodiff();
         macro_rules! trial {
             ($config:expr, $make:expr) => {
@@ -105,14 +110,23 @@ impl Workload {
             Self::Cnn => trial!(CnnConfig::benchmark(), made_up::images::<1, 28>),
             Self::Mlp => trial!(MlpConfig::benchmark(), made_up::rows::<784>),
             Self::EmbeddingMlp => {
-                trial!(EmbeddingMlpConfig::benchmark(), made_up::tokens::<256, 10_000, 2>)
+                trial!(
+                    EmbeddingMlpConfig::benchmark(),
+                    made_up::tokens::<256, 10_000, 2>
+                )
             }
             Self::Lstm => {
-                trial!(LstmClassifierConfig::benchmark(), made_up::tokens::<15, 128, 18>)
+                trial!(
+                    LstmClassifierConfig::benchmark(),
+                    made_up::tokens::<15, 128, 18>
+                )
             }
             Self::Autoencoder => trial!(AutoencoderConfig::benchmark(), made_up::pictures::<28>),
             Self::Transformer => {
-                trial!(TransformerConfig::benchmark(), made_up::tokens::<128, 10_000, 2>)
+                trial!(
+                    TransformerConfig::benchmark(),
+                    made_up::tokens::<128, 10_000, 2>
+                )
             }
             Self::Resnet9 => trial!(Resnet9Config::benchmark(), made_up::images::<3, 32>),
             Self::Vgg11 => trial!(Vgg11Config::benchmark(), made_up::images::<3, 64>),
