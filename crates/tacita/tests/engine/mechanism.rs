@@ -331,8 +331,7 @@ fn released_noise_has_the_planned_standard_deviation() {
 
 #[test]
 fn a_resumed_run_goes_on_after_the_last_entry() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("ledger.jsonl");
+    let path = std::env::temp_dir().join(format!("tacita-{}.jsonl", std::process::id()));
     let (model, images) = (Net::new(), Images::random(COUNT as usize, 3));
     let options = SessionOptions::default();
     let step = |session: &mut Session| {
@@ -354,5 +353,6 @@ fn a_resumed_run_goes_on_after_the_last_entry() {
     assert_eq!(ledger, plan(20, 5000).ledger().prefix(resumed_at + 1));
     // A different plan cannot take over the ledger.
     let other = Session::resume(plan(10, 5000), keys(), &path, &model, &images, options);
+    std::fs::remove_file(&path).unwrap();
     assert!(matches!(other, Err(SessionError::Ledger(_))));
 }
