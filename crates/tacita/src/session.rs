@@ -36,19 +36,19 @@
 //! ```
 
 use crate::checks;
-use crate::clipping::{Groups, direction_factors};
+use crate::clipping::{Clipper, Groups};
 use crate::gradient::{Performance, WeightedSums};
 use crate::keys::Keys;
 use crate::ledger_file::{LedgerFile, LedgerFileError};
 use crate::noise::{NoiseError, NoiseHardening, NoiseStream, missing_tail_delta};
 use crate::parameters::{CoverageError, Parameters};
-use crate::pass::{self, Pass, PassError};
+use crate::pass::PassError;
 use crate::plan::{CheckedPlan, TAIL_SHARE};
 use crate::records::{PrivateModel, Records};
 use crate::sampling::{PoissonSampler, SamplingError};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use std::marker::PhantomData;
 use std::path::Path;
 use tacita_accounting::Ledger;
@@ -109,12 +109,11 @@ enum Record {
 pub struct Session {
     plan: CheckedPlan,
     parameters: Parameters,
-    groups: Groups,
+    clipper: Clipper,
     sampler: PoissonSampler,
     keys: Keys,
     record: Record,
     next_step: u64,
-    performance: Performance,
     hardening: NoiseHardening,
     micro_batch: usize,
 }
@@ -222,15 +221,20 @@ impl Session {
             MicroBatch::Memory(bytes) => bytes / bytes_per_record.max(1),
             MicroBatch::Records(count) => count,
         };
+        let (rule, directions) = (plan.clipping().rule, plan.queries() > 1);
         Ok(Self {
             plan,
             parameters,
-            groups,
+            clipper: Clipper {
+                groups,
+                rule,
+                directions,
+                performance: options.performance,
+            },
             sampler,
             keys,
             record,
             next_step: 0,
-            performance: options.performance,
             hardening: options.hardening,
             micro_batch: micro_batch.max(1),
         })
@@ -336,10 +340,16 @@ impl<'s> OpenRound<'s> {
             return Err(SessionError::OtherModel);
         }
         let sample = session.sampler.draw(&session.keys, session.next_step);
-        let mut sums = vec![vec![None; session.parameters.list().len()]; session.plan.queries()];
+        let shares = session.clipper.groups.shares();
+        let thresholds = session.plan.thresholds(session.next_step, shares);
+        let mut sums = session.clipper.zeros();
         for indices in sample.indices().chunks(session.micro_batch) {
             let batch = records.batch(indices, device);
-            let part = session.clipped_sums(model, indices.len(), batch)?;
+            let part = session
+                .clipper
+                .sums(model, indices.len(), &thresholds, |model| {
+                    model.losses(batch)
+                })?;
             accumulate(&mut sums, part);
         }
         Ok(Bounded {
@@ -355,7 +365,9 @@ impl<'s> OpenRound<'s> {
     pub fn release(self, bounded: Bounded<'s>) -> Result<Noisy, SessionError> {
         let session = self.session;
         let step = session.admit()?;
-        let noise_stds = session.plan.noise_stds(step, session.groups.shares());
+        let noise_stds = session
+            .plan
+            .noise_stds(step, session.clipper.groups.shares());
         let mut queries = Vec::with_capacity(bounded.sums.len());
         for (query, (sums, noise_std)) in bounded.sums.into_iter().zip(noise_stds).enumerate() {
             let mut stream = NoiseStream::new(&session.keys, step, query as u32, session.hardening);
@@ -406,60 +418,6 @@ fn accumulate(sums: &mut [WeightedSums], part: Vec<WeightedSums>) {
             };
         }
     }
-}
-
-impl Session {
-    /// The clipped sums of every query over one micro-batch.
-    fn clipped_sums<B, M: PrivateModel<B>>(
-        &self,
-        model: &M,
-        count: usize,
-        batch: B,
-    ) -> Result<Vec<WeightedSums>, SessionError> {
-        let pass = pass::run(model, &self.groups, count, self.performance, |model| {
-            model.losses(batch)
-        })?;
-        let Pass {
-            mut gradients,
-            losses,
-            ..
-        } = pass;
-        let mut norms = gradients.norms();
-        if let Some(kept) = finite_samples(&losses, &norms.upper()) {
-            if kept.is_empty() {
-                return Ok(vec![
-                    vec![None; self.parameters.list().len()];
-                    self.plan.queries()
-                ]);
-            }
-            let kept = Tensor::<1, Int>::from_data(kept.as_slice(), &losses.device());
-            gradients.select(kept.clone());
-            norms = norms.select(kept);
-        }
-        let thresholds = self.plan.thresholds(self.next_step, self.groups.shares());
-        let mut factors = vec![self.plan.clipping().rule.factors(&norms, &thresholds)];
-        if self.plan.queries() > 1 {
-            factors.push(direction_factors(&norms, &thresholds, self.groups.shares()));
-        }
-        Ok(gradients.weighted_sums(&factors))
-    }
-}
-
-/// The samples whose loss and norms are finite; none if all are.
-fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<i64>> {
-    let finite =
-        |values: TensorData| -> Vec<bool> { values.iter::<f32>().map(f32::is_finite).collect() };
-    let groups = upper.dims()[1];
-    let losses = finite(losses.to_data());
-    let norms = finite(upper.to_data());
-    let usable = |sample: &usize| {
-        losses[*sample]
-            && norms[sample * groups..(sample + 1) * groups]
-                .iter()
-                .all(|f| *f)
-    };
-    let kept: Vec<i64> = (0..losses.len()).filter(usable).map(|s| s as i64).collect();
-    (kept.len() < losses.len()).then_some(kept)
 }
 
 /// Sums with noise: released, and free to use. Everything computed from them is post-processing.

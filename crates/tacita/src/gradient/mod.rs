@@ -22,6 +22,8 @@ mod outer;
 mod per_sample;
 mod rows;
 mod strategy;
+#[cfg(test)]
+mod tests;
 
 pub use contribution::{Contribution, Target};
 pub use norm::Norms;

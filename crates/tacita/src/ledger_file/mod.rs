@@ -57,7 +57,7 @@ pub fn read_ledger_file(path: &Path) -> Result<LedgerRecord, LedgerFileError> {
 /// The ledger file of a run in progress, locked against other writers.
 #[derive(Debug)]
 pub(crate) struct LedgerFile {
-    file: File,
+    file: Locked,
     path: PathBuf,
     header: Header,
     chain: Chain,
@@ -85,7 +85,7 @@ impl LedgerFile {
             io::ErrorKind::AlreadyExists => LedgerFileError::Exists { path: path.into() },
             _ => io_error("create", path)(source),
         })?;
-        lock(&file, path)?;
+        let file = Locked::new(file, path)?;
         let header = Header {
             tacita_ledger: FORMAT,
             private,
@@ -110,10 +110,10 @@ impl LedgerFile {
     /// Takes up the ledger of a run that stopped or died, under the same plan and kind of keys.
     pub(crate) fn open(path: &Path, plan: &Ledger, private: bool) -> Result<Self, LedgerFileError> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
-        let mut file = opened.map_err(io_error("open", path))?;
-        lock(&file, path)?;
+        let mut file = Locked::new(opened.map_err(io_error("open", path))?, path)?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)
+        file.0
+            .read_to_end(&mut bytes)
             .map_err(io_error("read", path))?;
         let contents = Contents::parse(path, &bytes)?;
         if contents.header.plan != *plan {
@@ -127,7 +127,8 @@ impl LedgerFile {
             });
         }
         let intact = contents.intact_bytes as u64;
-        file.seek(SeekFrom::Start(intact))
+        file.0
+            .seek(SeekFrom::Start(intact))
             .map_err(io_error("read", path))?;
         let mut ledger = Self {
             file,
@@ -143,10 +144,10 @@ impl LedgerFile {
             if ledger.reserved < ledger.planned_steps() {
                 ledger.reserve_block()?;
             }
-            let end = ledger.file.stream_position();
+            let end = ledger.file.0.stream_position();
             let cut = end
-                .and_then(|end| ledger.file.set_len(end))
-                .and_then(|()| ledger.file.sync_all());
+                .and_then(|end| ledger.file.0.set_len(end))
+                .and_then(|()| ledger.file.0.sync_all());
             cut.map_err(io_error("repair", path))?;
             ledger.next = ledger.reserved;
         }
@@ -220,18 +221,12 @@ impl LedgerFile {
         self.usable = false;
         let written = self
             .file
+            .0
             .write_all(line.as_bytes())
-            .and_then(|()| self.file.sync_data());
+            .and_then(|()| self.file.0.sync_data());
         written.map_err(io_error("write", &self.path))?;
         self.usable = true;
         Ok(())
-    }
-}
-
-impl Drop for LedgerFile {
-    fn drop(&mut self) {
-        // Closing the file would do, but not while a process being started shares it for a moment.
-        let _ = self.file.unlock();
     }
 }
 
@@ -321,11 +316,25 @@ fn without_newline(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
-fn lock(file: &File, path: &Path) -> Result<(), LedgerFileError> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => LedgerFileError::InUse { path: path.into() },
-        TryLockError::Error(source) => io_error("lock", path)(source),
-    })
+/// A file no other writer can open.
+#[derive(Debug)]
+struct Locked(File);
+
+impl Locked {
+    fn new(file: File, path: &Path) -> Result<Self, LedgerFileError> {
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(LedgerFileError::InUse { path: path.into() }),
+            Err(TryLockError::Error(source)) => Err(io_error("lock", path)(source)),
+        }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing the file would do, but not while a process being started shares it for a moment.
+        let _ = self.0.unlock();
+    }
 }
 
 /// A new file survives a power cut only once its directory does.

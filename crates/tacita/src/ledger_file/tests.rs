@@ -258,7 +258,7 @@ fn a_full_disk_refuses_the_step_and_all_after_it() {
     let directory = Directory::new("full");
     let mut ledger = LedgerFile::create(&directory.file("run"), &plan(1000), true).unwrap();
     admit_steps(&mut ledger, 0..10);
-    ledger.file = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    ledger.file.0 = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let refused = ledger.admit(10).unwrap_err();
     assert!(
         refused

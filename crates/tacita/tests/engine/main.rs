@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
+mod coverage;
 mod layers;
+mod mechanism;
 mod shared;
