@@ -5,7 +5,7 @@
 
 use crate::models::Labelled;
 use crate::random::SplitMix;
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use std::ops::Range;
 use tacita::Records;
@@ -46,7 +46,8 @@ impl Digits {
     }
 
     fn read(range: Range<usize>) -> Result<Self> {
-        let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(PACKED)?;
+        let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(PACKED)
+            .map_err(|error| anyhow!("the embedded digits are damaged: {error}"))?;
         let (records, rest) = bytes.as_chunks::<{ PIXELS + 1 }>();
         ensure!(
             rest.is_empty() && records.len() == TRAINING + TEST,
