@@ -133,7 +133,7 @@ impl<'a> Search<'a> {
         let t0 = std::time::Instant::now();
         let mut cells = 0;
         let mut transform = Transform::new(points);
-        let mut composition = Composition::new(window, &transform);
+        let mut composition = Composition::new(window, &mut transform);
         let grid = Grid {
             direction: self.direction,
             tilt: window.tilt,
@@ -143,18 +143,17 @@ impl<'a> Search<'a> {
         };
         for step in &self.steps.kinds {
             let pair = step.pair(side, self.steps.records);
-            let log_scale = Profile::new(&pair, self.direction, self.tail)
-                .cumulants(window.tilt)
-                .log_moment;
+            let profile = Profile::new(&pair, self.direction, self.tail);
             let lattice = match side {
-                Side::Upper => dominate(&pair, &grid, log_scale),
-                Side::Lower => be_dominated(&pair, &grid, log_scale),
+                Side::Upper => dominate(&pair, &grid, &profile),
+                Side::Lower => be_dominated(&pair, &grid, &profile),
             };
             cells += lattice.masses.len();
             composition.include(&lattice, step.times, &mut transform);
         }
         let t1 = t0.elapsed().as_secs_f64() * 1e3;
         let c = Curve::new(composition.finish(&mut transform), window);
+        transform.keep();
         if std::env::var("PLDTRACE").is_ok() {
             eprintln!(
                 "{side:?} {:?} N={points} tilt={:.4} bottom={:.5} len={:.5} h={:.2e} cells={cells} above={:.3e} below={:.3e} fin={:.2} {:.2}ms",

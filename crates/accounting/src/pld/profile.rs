@@ -83,6 +83,20 @@ impl Profile {
     }
 }
 
+impl Profile {
+    /// (loss, tilted share of the mass at larger outputs), by decreasing output.
+    pub(super) fn tilted_tails(&self, tilt: f64) -> impl Iterator<Item = (f64, f64)> {
+        let log_moment = self.cumulants(tilt).log_moment;
+        self.nodes
+            .iter()
+            .rev()
+            .scan(0.0, move |tail, &(loss, log_mass)| {
+                *tail += (log_mass + tilt * loss - log_moment).exp();
+                Some((loss, *tail))
+            })
+    }
+}
+
 /// Cumulants of a whole schedule.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
