@@ -15,6 +15,10 @@ pub(super) struct Grid {
     pub(super) step: f64,
     /// Mass a round may cut off at each end.
     pub(super) tail: f64,
+    /// How fast ln δ falls with ε where it will be read.
+    pub(super) slope: f64,
+    /// δ there.
+    pub(super) delta: f64,
     /// Error of a loss per round that does not matter.
     pub(super) loss_tolerance: f64,
 }
@@ -50,10 +54,10 @@ impl Grid {
     }
 }
 
-/// How many lattice points a cell may span, by position: where a round has little of its tilted
-/// mass, wider cells cost nothing.
+/// How many lattice points a cell may span, by position: where a round's losses hardly matter to
+/// δ, wider cells cost nothing.
 ///
-/// Cells of stride k cost k² times the variance; a tail of mass G gets k² ≤ 0.02/G, and no more
+/// Cells of stride k cost k² times the variance; a tail of weight G gets k² ≤ 0.02/G, and no more
 /// than a quarter of the length over which G falls by a factor of e.
 #[derive(Debug, Clone)]
 pub(super) struct Strides {
@@ -65,10 +69,10 @@ pub(super) struct Strides {
 impl Strides {
     /// Strides for one round.
     pub(super) fn new(pair: &Pair, profile: &Profile, grid: &Grid) -> Self {
-        let most = 0.3 / ((1.0 + grid.tilt) * grid.step);
+        let most = 0.3 / ((1.0 + grid.slope) * grid.step);
         let mut levels = Vec::new();
         let mut before: Option<(f64, f64)> = None;
-        for (loss, tail) in profile.tilted_tails(grid.tilt) {
+        for (loss, tail) in profile.weights_above(grid.slope, grid.delta) {
             let fall = before.map_or(0.0, |(beyond, less)| {
                 0.25 * (beyond - loss).abs() / (tail / less).ln()
             });

@@ -84,16 +84,16 @@ impl Profile {
 }
 
 impl Profile {
-    /// (loss, tilted share of the mass at larger outputs), by decreasing output.
-    pub(super) fn tilted_tails(&self, tilt: f64) -> impl Iterator<Item = (f64, f64)> {
-        let log_moment = self.cumulants(tilt).log_moment;
-        self.nodes
-            .iter()
-            .rev()
-            .scan(0.0, move |tail, &(loss, log_mass)| {
-                *tail += (log_mass + tilt * loss - log_moment).exp();
-                Some((loss, *tail))
-            })
+    /// (loss, weight of larger outputs), by decreasing output.
+    ///
+    /// The weight is how much a loss matters to δ, relative to loss 0: e^(slope · loss), but no
+    /// more than 1/δ, which is what a loss beyond ε adds.
+    pub(super) fn weights_above(&self, slope: f64, delta: f64) -> impl Iterator<Item = (f64, f64)> {
+        let most = -delta.ln();
+        (self.nodes.iter().rev()).scan(0.0, move |sum, &(loss, log_mass)| {
+            *sum += (log_mass + (slope * loss).min(most)).exp();
+            Some((loss, *sum))
+        })
     }
 }
 
