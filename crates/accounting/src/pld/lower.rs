@@ -72,9 +72,7 @@ impl Walk<'_> {
     }
 
     fn density(&self, x: f64, index: usize) -> f64 {
-        let noise = self.pair.noise();
-        let reach = x / noise;
-        (self.log_tilt(index) - 0.5 * reach * reach).exp() / (noise * std::f64::consts::TAU.sqrt())
+        (self.log_tilt(index) - 0.5 * x * x * self.pair.precision()).exp() * self.peak
     }
 
     /// Merges the lowest outputs and puts the lattice where they lie.
