@@ -2,6 +2,7 @@
 #![doc = "No tensors, no randomness; useful alone."]
 
 mod accountant;
+pub mod calibrate;
 mod ledger;
 mod pld;
 mod special;

@@ -1,81 +1,14 @@
 //! Composition: spectra of tilted lattices are multiplied, with every rounding error carried.
 
-use super::lattice::Lattice;
+use super::spectrum::Spectrum;
+use super::transform::Transform;
 use super::window::Window;
 use crate::special::ROUNDOFF;
 use realfft::num_complex::Complex64;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use std::cell::RefCell;
-use std::sync::Arc;
-
-/// Error of one coefficient of a transform of length N, in units of u · log₂N · Σ|input|.
-///
-/// Each output is a sum over paths of at most log₂N butterflies; each butterfly multiplies by one
-/// computed twiddle factor and adds, which costs at most √5 u + u + u (Brent, Percival &
-/// Zimmermann 2007). Four cover it; sixteen leave room for larger radices and for the split of a
-/// real transform. `transform_error_is_within_its_bound` measures it.
-const TRANSFORM_ERROR: f64 = 16.0;
 
 /// Spectral coefficients smaller than e^−110 are counted as 0; all of them together are far
 /// below the rounding error of one.
 const NEGLIGIBLE_LOG: f64 = -110.0;
-
-thread_local! {
-    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
-}
-
-/// Transforms of one length, and their working space.
-pub(super) struct Transform {
-    length: usize,
-    forward: Arc<dyn RealToComplex<f64>>,
-    inverse: Arc<dyn ComplexToReal<f64>>,
-    line: Vec<f64>,
-    spectrum: Vec<Complex64>,
-    scratch: Vec<Complex64>,
-}
-
-impl Transform {
-    /// Plans transforms of an even length.
-    pub(super) fn new(length: usize) -> Self {
-        let (forward, inverse) = PLANNER.with_borrow_mut(|planner| {
-            (
-                planner.plan_fft_forward(length),
-                planner.plan_fft_inverse(length),
-            )
-        });
-        let scratch = forward.get_scratch_len().max(inverse.get_scratch_len());
-        Self {
-            length,
-            line: vec![0.0; length],
-            spectrum: vec![Complex64::default(); length / 2 + 1],
-            scratch: vec![Complex64::default(); scratch],
-            forward,
-            inverse,
-        }
-    }
-
-    fn relative_error(&self) -> f64 {
-        TRANSFORM_ERROR * ROUNDOFF * (self.length as f64).log2()
-    }
-
-    fn run_forward(&mut self) {
-        let done = (self.forward).process_with_scratch(
-            &mut self.line,
-            &mut self.spectrum,
-            &mut self.scratch,
-        );
-        debug_assert!(done.is_ok(), "lengths are those of the plan");
-    }
-
-    fn run_inverse(&mut self) {
-        let done = (self.inverse).process_with_scratch(
-            &mut self.spectrum,
-            &mut self.line,
-            &mut self.scratch,
-        );
-        debug_assert!(done.is_ok(), "lengths are those of the plan");
-    }
-}
 
 /// The composition so far of one side of the bracket.
 pub(super) struct Composition {
@@ -95,7 +28,20 @@ pub(super) struct Composition {
     infinite: f64,
     loss_error: f64,
     inflation: f64,
-    rounds: f64,
+    kinds: f64,
+}
+
+/// Effect of errors of the spectrum on δ(ε) · e^(tilt·ε − log_mass).
+///
+/// δ weighs the point at distance v above ε with e^(−tilt·v) − e^(−(tilt+1)·v). The transform of
+/// that weight is a difference of two geometric series, so an error of a coefficient counts the
+/// less the higher its frequency (PROOF.md, §4).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SpectralError {
+    /// Error at every ε.
+    pub(super) common: f64,
+    /// Further error, times e^(−tilt · distance of ε to the end of the window).
+    pub(super) at_end: f64,
 }
 
 /// A composed, tilted privacy loss on the points of a window.
@@ -106,8 +52,10 @@ pub(super) struct Composed {
     pub(super) lowest: f64,
     /// ln of the factor taken out by the tilt.
     pub(super) log_mass: f64,
-    /// Every mass may be off by this much.
+    /// Every mass may be off by this much: rounding of the inverse transform.
     pub(super) mass_error: f64,
+    /// Rounding of the spectrum, as an error of scaled δ; see [`SpectralError`].
+    pub(super) spectral_error: SpectralError,
     /// ln E e^(above · loss) under the tilt.
     pub(super) log_above: f64,
     /// ln E e^(below · loss − tilt · loss) under the tilt.
@@ -122,13 +70,19 @@ pub(super) struct Composed {
 
 impl Composition {
     /// Nothing composed yet.
-    pub(super) fn new(window: Window, transform: &Transform) -> Self {
+    pub(super) fn new(window: Window, transform: &mut Transform) -> Self {
         let count = transform.length / 2 + 1;
+        let mut product = std::mem::take(&mut transform.product);
+        product.clear();
+        product.resize(count, Complex64::new(1.0, 0.0));
+        let mut envelope = std::mem::take(&mut transform.envelope);
+        envelope.clear();
+        envelope.resize(count, 1.0);
         Self {
             window,
             step: window.length / transform.length as f64,
-            product: vec![Complex64::new(1.0, 0.0); count],
-            envelope: vec![1.0; count],
+            product,
+            envelope,
             origin: 0.0,
             origin_scale: 0.0,
             log_mass: 0.0,
@@ -137,50 +91,49 @@ impl Composition {
             infinite: 0.0,
             loss_error: 0.0,
             inflation: 0.0,
-            rounds: 0.0,
+            kinds: 0.0,
         }
     }
 
     /// Composes `times` equal rounds.
-    pub(super) fn include(&mut self, lattice: &Lattice, times: u64, transform: &mut Transform) {
+    pub(super) fn include(&mut self, one: &Spectrum, times: u64) {
         let rounds = times as f64;
-        let total: f64 = lattice.masses.iter().sum();
-        let sign = self.window.direction.sign();
-        wrap(lattice, sign, total, &mut transform.line);
-        transform.run_forward();
-        self.multiply(&transform.spectrum, times, transform.relative_error());
-        let moment = |exponent: f64| lattice.log_moment(sign * exponent, self.step, total);
-        self.log_above += rounds * moment(self.window.above);
-        self.log_below += rounds * moment(self.window.below - self.window.tilt);
-        self.log_mass += rounds * (total.ln() + lattice.log_scale);
-        let log_sizes = 1.0 + total.ln().abs() + lattice.log_scale.abs();
-        self.inflation += rounds * (lattice.mass_error + 4.0 * ROUNDOFF * log_sizes);
-        self.origin += rounds * lattice.origin;
-        self.origin_scale += rounds * lattice.origin.abs();
-        self.infinite += rounds * lattice.infinite;
-        self.loss_error += rounds * lattice.loss_error;
-        self.rounds += rounds;
+        self.multiply(&one.changes, times, one.error);
+        self.log_above += rounds * one.log_above;
+        self.log_below += rounds * one.log_below;
+        self.log_mass += rounds * one.log_mass;
+        self.inflation += rounds * one.mass_error;
+        self.origin += rounds * one.origin;
+        self.origin_scale += rounds * one.origin_scale;
+        self.infinite += rounds * one.infinite;
+        self.loss_error += rounds * one.loss_error;
+        self.kinds += 1.0;
     }
 
-    fn multiply(&mut self, spectrum: &[Complex64], times: u64, error: f64) {
+    /// Frequencies that still matter.
+    pub(super) fn active(&self) -> usize {
+        self.product.len()
+    }
+
+    /// Multiplies by the spectrum of one round to the power `times`.
+    fn multiply(&mut self, changes: &[Complex64], times: u64, error: f64) {
         let rounds = times as f64;
-        let negligible = (NEGLIGIBLE_LOG / rounds).exp() - error;
-        let negligible = negligible.max(0.0).powi(2);
+        let negligible = ((NEGLIGIBLE_LOG / rounds).exp() - error).max(0.0).powi(2);
         let mut active = 0;
-        for (index, coefficient) in spectrum[..self.product.len()].iter().enumerate() {
-            let square = coefficient.norm_sqr();
+        for (index, change) in changes[..self.product.len()].iter().enumerate() {
+            let square = (1.0 + change).norm_sqr();
             if square < negligible || self.envelope[index] == 0.0 {
                 self.product[index] = Complex64::default();
                 self.envelope[index] = 0.0;
                 continue;
             }
-            let modulus = square.sqrt() + error;
             if times == 1 {
-                self.product[index] *= coefficient;
-                self.envelope[index] *= modulus;
+                self.product[index] *= 1.0 + change;
+                self.envelope[index] *= square.sqrt() + error;
             } else {
-                self.product[index] *= power(*coefficient, times);
-                self.envelope[index] *= (rounds * modulus.ln()).exp();
+                let (factor, bound) = power(*change, rounds, error);
+                self.product[index] *= factor;
+                self.envelope[index] *= bound;
             }
             if self.envelope[index] < NEGLIGIBLE_LOG.exp() {
                 self.product[index] = Complex64::default();
@@ -194,19 +147,41 @@ impl Composition {
         self.envelope.truncate(active.max(1));
     }
 
+    fn spectral_error(&self, length: usize) -> SpectralError {
+        let rounding = 16.0 * ROUNDOFF * (self.kinds + 4.0);
+        let tilt = self.window.tilt;
+        // |1 − e^(−a·step + i·angle)|, given the half angle's sine.
+        let gap = |exponent: f64, sine: f64| {
+            let fade = (-exponent * self.step).exp();
+            let near = -(-exponent * self.step).exp_m1();
+            (near * near + 4.0 * fade * sine * sine).sqrt()
+        };
+        let mut error = SpectralError::default();
+        let mut count = |size: f64, sine: f64| {
+            let (gap, gap_more) = (gap(tilt, sine), gap(tilt + 1.0, sine));
+            error.common += size * self.step / gap * (1.0 + gap_more.recip());
+            error.at_end += size * (gap.recip() + gap_more.recip());
+        };
+        for (index, (coefficient, envelope)) in self.product.iter().zip(&self.envelope).enumerate()
+        {
+            let off = (envelope * (1.0 + rounding) - coefficient.norm()).max(0.0);
+            let sine = (std::f64::consts::PI * index as f64 / length as f64).sin();
+            count(2.0 * off / length as f64, sine);
+        }
+        // Coefficients left out, all as if at frequency 0.
+        count(NEGLIGIBLE_LOG.exp() * (1.0 + rounding), 0.0);
+        error
+    }
+
     /// Transforms back and cuts out the window.
     pub(super) fn finish(self, transform: &mut Transform) -> Composed {
         let length = transform.length;
         let sign = self.window.direction.sign();
-        let rounding = 16.0 * ROUNDOFF * (self.rounds + 4.0);
-        let (mut error, mut size) = (0.0, 0.0);
-        for (coefficient, envelope) in self.product.iter().zip(&self.envelope) {
-            let modulus = coefficient.norm();
-            error += 2.0 * (envelope * (1.0 + rounding) - modulus).max(0.0);
-            size += 2.0 * modulus;
-        }
-        error += NEGLIGIBLE_LOG.exp() * (1.0 + rounding) * length as f64;
-        let mass_error = (error + size * transform.relative_error()) / length as f64;
+        let spectral_error = self.spectral_error(length);
+        let size: f64 = (self.product.iter())
+            .map(|coefficient| 2.0 * coefficient.norm())
+            .sum();
+        let mass_error = size * transform.relative_error() / length as f64;
 
         transform.spectrum.fill(Complex64::default());
         transform.spectrum[..self.product.len()].copy_from_slice(&self.product);
@@ -214,6 +189,8 @@ impl Composition {
         transform.spectrum[0].im = 0.0;
         transform.spectrum[length / 2].im = 0.0;
         transform.run_inverse();
+        transform.product = self.product;
+        transform.envelope = self.envelope;
 
         let base = ((self.window.bottom - sign * self.origin) / self.step).floor();
         let start = (base as i64).rem_euclid(length as i64) as usize;
@@ -229,6 +206,7 @@ impl Composition {
             lowest,
             log_mass: self.log_mass,
             mass_error,
+            spectral_error,
             log_above: self.log_above,
             log_below: self.log_below,
             infinite: self.infinite,
@@ -238,52 +216,19 @@ impl Composition {
     }
 }
 
-/// Lays the masses of a lattice, divided by `total`, on a circle.
-fn wrap(lattice: &Lattice, sign: f64, total: f64, line: &mut [f64]) {
-    line.fill(0.0);
-    let length = line.len() as i64;
-    let scale = total.recip();
-    let towards = if sign > 0.0 { 1 } else { -1 };
-    let mut place = (towards * lattice.first).rem_euclid(length);
-    for mass in &lattice.masses {
-        line[place as usize] += mass * scale;
-        place += towards;
-        if place == length {
-            place = 0;
-        } else if place < 0 {
-            place = length - 1;
-        }
-    }
-}
-
-/// z^n by repeated squaring: at most n − 1 roundings of √5 u compound.
-fn power(base: Complex64, times: u64) -> Complex64 {
-    let (mut result, mut square, mut left) = (Complex64::new(1.0, 0.0), base, times);
-    loop {
-        if left & 1 == 1 {
-            result *= square;
-        }
-        left >>= 1;
-        if left == 0 {
-            return result;
-        }
-        square *= square;
-    }
-}
-
-impl Lattice {
-    /// ln Σ massᵢ e^(exponent · Lᵢ) / total, rounded up.
-    fn log_moment(&self, exponent: f64, step: f64, total: f64) -> f64 {
-        let factor = (-(exponent * step).abs()).exp();
-        let fold = |sum: f64, mass: &f64| sum * factor + mass;
-        let last = self.first + self.masses.len() as i64 - 1;
-        // Horner's rule towards the end where the factor is largest, so that nothing overflows.
-        let (sum, end) = if exponent >= 0.0 {
-            (self.masses.iter().fold(0.0, fold), last)
-        } else {
-            (self.masses.iter().rev().fold(0.0, fold), self.first)
-        };
-        let rounding = 4.0 * ROUNDOFF * self.masses.len() as f64;
-        (sum / total).ln() + exponent * (self.origin + end as f64 * step) + rounding
-    }
+/// (1 + change)^rounds, and a bound on its modulus if `change` is off by `error`.
+///
+/// Through the logarithm, so that the relative error is rounds · (|change| u + error), not
+/// rounds · u.
+fn power(change: Complex64, rounds: f64, error: f64) -> (Complex64, f64) {
+    let log_modulus = 0.5 * (2.0 * change.re + change.norm_sqr()).ln_1p();
+    let angle = change.im.atan2(1.0 + change.re);
+    let modulus = (rounds * log_modulus).exp();
+    let (sine, cosine) = (rounds * angle).sin_cos();
+    let sizes = log_modulus.abs() + angle.abs();
+    let relative = rounds * (error / log_modulus.exp() + 8.0 * ROUNDOFF * sizes) + 16.0 * ROUNDOFF;
+    (
+        Complex64::new(modulus * cosine, modulus * sine),
+        modulus * relative.exp(),
+    )
 }

@@ -1,6 +1,6 @@
 //! δ and ε of a composed privacy loss, rounded outwards.
 
-use super::compose::Composed;
+use super::compose::{Composed, SpectralError};
 use super::window::Window;
 use crate::special::ROUNDOFF;
 
@@ -11,6 +11,7 @@ pub(super) struct Curve {
     lowest: f64,
     log_mass: f64,
     mass_error: f64,
+    spectral_error: SpectralError,
     log_above: f64,
     log_below: f64,
     infinite: f64,
@@ -47,6 +48,7 @@ impl Curve {
             lowest: composed.lowest,
             log_mass: composed.log_mass,
             mass_error: composed.mass_error,
+            spectral_error: composed.spectral_error,
             log_above: composed.log_above,
             log_below: composed.log_below,
             infinite: composed.infinite,
@@ -84,7 +86,9 @@ impl Curve {
         let spread = (length as f64)
             .min(decay.recip())
             .min(self.step / (decay * decay));
-        let absolute = self.mass_error * spread;
+        let to_end = (-tilt * (self.highest() - epsilon)).exp();
+        let absolute = self.mass_error * spread
+            + 1.01 * (self.spectral_error.common + self.spectral_error.at_end * to_end);
         let size =
             first.abs() + second.abs() + 2.0 * self.mass_error * (length as f64).min(decay.recip());
         (
