@@ -205,7 +205,7 @@ fn a_batch_of_only_non_finite_samples_gives_zero() {
 const COUNT: u64 = 40;
 
 fn plan(batch: u64, steps: u64) -> CheckedPlan {
-    Plan::with_noise(0.8, 1e-5)
+    Plan::with_noise(20.0, 1e-5)
         .public_record_count(COUNT)
         .expected_batch(batch)
         .steps(steps)
