@@ -102,14 +102,11 @@
 //! Noise sampling in floating point can leak too; no accountant covers that.
 
 mod accountant;
-<<<<<<< HEAD
+pub mod calibrate;
 mod clt;
 mod filter;
 mod gaussian;
 mod gdp;
-=======
-pub mod calibrate;
->>>>>>> main
 mod ledger;
 mod pld;
 mod rdp;
