@@ -2,7 +2,7 @@
 
 use super::choice::{Choice, Choices};
 use super::plan::SizeArgs;
-use super::statement::{check_finite, circumstances, figure, to_json, warrant};
+use super::statement::{check_finite, circumstances, figure, short, to_json, warrant};
 use crate::plot;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value, json};
@@ -207,7 +207,8 @@ fn text(args: &Args, label: &str, ledger: &Ledger, answers: &[Answer]) -> String
             if let (Some(reading), Some(value)) = (reading, value) {
                 let figure = figure(reading);
                 text += &format!(
-                    "{name}{what} {figure} at {given} = {value}  ({})\n",
+                    "{name}{what} {figure} at {given} = {}  ({})\n",
+                    short(value),
                     warrant(reading)
                 );
             }

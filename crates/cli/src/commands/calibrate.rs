@@ -1,6 +1,307 @@
-//! `tacita calibrate`.
+//! `tacita calibrate`: the least noise that keeps a budget, or the most steps.
+
+use super::account::read_ledger;
+use super::choice::{Choice, Choices};
+use super::plan::SizeArgs;
+use super::schedule::{Shape, SideQuery};
+use super::solve::Budget;
+use super::statement::{circumstances, figure, short, to_json, up, warrant};
+use crate::plot;
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use tacita_accounting::{
+    Accountant, CltSchedule, FirstStep, Ledger, Neighbours, Pld, Reading, check_delta,
+    check_epsilon,
+};
+
+/// Arguments of `tacita calibrate`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
-pub fn run(_: &Args) -> anyhow::Result<()> {
+#[command(after_help = "\
+Examples:
+  tacita calibrate --epsilon 3 --delta 1e-5 --records 60000 --batch 512 --epochs 20
+  tacita calibrate --epsilon 1.2 --delta 1e-5 --rate 0.01 --steps 5000 --growing-mu 2 --paper
+  tacita calibrate --epsilon 3 --delta 1e-5 --rate 0.01 --noise 1.1 --most-steps
+  tacita calibrate --epsilon 3 --delta 1e-5 --rate 0.01 --noise 1.1 --most-steps --spent ledger.json
+
+The multiplier is rounded up and the ε shown is that of the multiplier shown in JSON. The multiplier
+of a growing-μ schedule at step t of T is 1/(μ₀ ρ^(t/T)), t = 1..T; the one printed is 1/μ₀.")]
+pub struct Args {
+    /// Budget ε
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: f64,
+    /// Budget δ
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    delta: f64,
+    #[command(flatten)]
+    size: SizeArgs,
+    /// Let μ = 1/multiplier grow by this factor over the run (noise falls); may be repeated
+    #[arg(
+        long,
+        value_name = "RHO",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
+    growing_mu: Vec<f64>,
+    /// Relative multipliers of the steps: a file with a JSON array, one number per step
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["growing_mu", "steps", "epochs"])]
+    shape: Option<PathBuf>,
+    /// Pay for a side query (OSO) by raising the gradient's noise by this share, say 0.01
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    side_query_increase: Option<f64>,
+    /// Pay for a side query (a clip count) of this noise multiplier in every step
+    #[arg(
+        long,
+        value_name = "Z",
+        conflicts_with = "side_query_increase",
+        allow_negative_numbers = true
+    )]
+    side_query_noise: Option<f64>,
+    /// Give the most steps within the budget at --noise instead
+    #[arg(long, requires = "noise", conflicts_with_all = ["steps", "epochs", "growing_mu", "shape", "paper"])]
+    most_steps: bool,
+    /// Noise multiplier for --most-steps
+    #[arg(
+        long,
+        value_name = "Z",
+        requires = "most_steps",
+        allow_negative_numbers = true
+    )]
+    noise: Option<f64>,
+    /// Ledger of rounds that were made already and count against the budget
+    #[arg(long, value_name = "FILE")]
+    spent: Option<PathBuf>,
+    /// Also give the growing-μ paper's own μ₀ (limit theorem) and what its schedule really costs
+    #[arg(long, conflicts_with_all = ["shape", "spent"])]
+    paper: bool,
+    /// pld, rdp, gdp, zcdp, tcdp or all; gdp only estimates
+    #[arg(long, value_name = "NAME", default_value = "pld", value_parser = Choices::parse)]
+    accountant: Choices,
+    /// Print JSON instead of a statement
+    #[arg(long)]
+    json: bool,
+    /// Write the ledger that the calibrated run will make
+    #[arg(long, value_name = "FILE")]
+    write_ledger: Option<PathBuf>,
+    /// Draw the privacy curve and the budget spent over the steps
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+/// One calibrated schedule.
+struct Outcome {
+    text: String,
+    object: Value,
+    name: String,
+    ledger: Ledger,
+}
+
+/// Runs `tacita calibrate`.
+pub fn run(args: &Args) -> Result<()> {
+    check_epsilon(args.epsilon)?;
+    check_delta(args.delta)?;
+    ensure!(
+        args.epsilon > 0.0,
+        "--epsilon must be above 0, got {}; no finite noise gives 0",
+        args.epsilon
+    );
+    let outcomes = outcomes(args)?;
+    if let Some(path) = &args.write_ledger {
+        let [only] = &outcomes[..] else {
+            bail!(
+                "--write-ledger writes one schedule, and {} were asked for",
+                outcomes.len()
+            );
+        };
+        std::fs::write(path, only.ledger.to_json() + "\n")
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if let Some(path) = &args.plot {
+        let ledgers: Vec<(String, Ledger)> = outcomes
+            .iter()
+            .map(|o| (o.name.clone(), o.ledger.clone()))
+            .collect();
+        plot::spent(path, &ledgers, args.delta)?;
+    }
+    if args.json {
+        let mut objects: Vec<Value> = outcomes.into_iter().map(|o| o.object).collect();
+        let printed = if objects.len() == 1 {
+            objects.remove(0)
+        } else {
+            Value::Array(objects)
+        };
+        println!("{printed}");
+    } else {
+        let texts: Vec<String> = outcomes.into_iter().map(|o| o.text).collect();
+        print!("{}", texts.join("\n"));
+    }
     Ok(())
+}
+
+fn outcomes(args: &Args) -> Result<Vec<Outcome>> {
+    let spent = match &args.spent {
+        Some(path) => read_ledger(path)?.1,
+        None => Ledger::new(Neighbours::AddOrRemoveOne),
+    };
+    let mut outcomes = Vec::new();
+    for choice in args.accountant.list() {
+        let accountant = choice.accountant();
+        let budget = Budget {
+            epsilon: args.epsilon,
+            delta: args.delta,
+            accountant: accountant.as_ref(),
+        };
+        if let (true, Some(noise)) = (args.most_steps, args.noise) {
+            outcomes.push(most_steps(args, choice, &budget, &spent, noise)?);
+            continue;
+        }
+        for shape in shapes(args)? {
+            outcomes.push(least_noise(args, choice, &budget, &spent, &shape)?);
+        }
+    }
+    Ok(outcomes)
+}
+
+fn shapes(args: &Args) -> Result<Vec<Shape>> {
+    if let Some(path) = &args.shape {
+        return Ok(vec![Shape::read(path)?]);
+    }
+    let steps = args.size.steps()?;
+    if args.growing_mu.is_empty() {
+        return Ok(vec![Shape::Constant { steps }]);
+    }
+    args.growing_mu
+        .iter()
+        .map(|&growth| Shape::growing_mu(growth, steps))
+        .collect()
+}
+
+fn side_query(args: &Args) -> Result<SideQuery> {
+    match (args.side_query_increase, args.side_query_noise) {
+        (Some(increase), _) => SideQuery::increase(increase),
+        (None, Some(noise_multiplier)) => SideQuery::noise(noise_multiplier),
+        (None, None) => Ok(SideQuery::None),
+    }
+}
+
+fn least_noise(
+    args: &Args,
+    choice: Choice,
+    budget: &Budget,
+    spent: &Ledger,
+    shape: &Shape,
+) -> Result<Outcome> {
+    let (rate, side) = (args.size.rate()?, side_query(args)?);
+    let (scale, ledger, reading) =
+        budget.least_scale(|scale| shape.ledger(spent, rate, scale, side))?;
+    let queries = side.queries(scale);
+    let mut object = json!({
+        "accountant": budget.accountant.name(),
+        "delta": args.delta,
+        "epsilon": to_json(reading),
+        "noise_multiplier": queries[0],
+        "steps": shape.steps(),
+    });
+    let mut text = format!(
+        "noise multiplier {}{}\n",
+        up(queries[0]),
+        shape.describe(queries[0])
+    );
+    if let Some(&of_side) = queries.get(1) {
+        object["side_query_noise_multiplier"] = json!(of_side);
+        text += &format!("side query multiplier {}\n", up(of_side));
+    }
+    if let Shape::GrowingMu { growth, .. } = shape {
+        object["growing_mu"] = json!(growth);
+        object["mu_zero"] = json!(queries[0].recip());
+    }
+    text += &guarantee(args, choice, reading, &ledger);
+    if args.paper {
+        let (lines, figures) = paper(args, shape)?;
+        text += &lines;
+        object["paper"] = figures;
+    }
+    Ok(Outcome {
+        text,
+        object,
+        name: shape.name(),
+        ledger,
+    })
+}
+
+fn most_steps(
+    args: &Args,
+    choice: Choice,
+    budget: &Budget,
+    spent: &Ledger,
+    noise: f64,
+) -> Result<Outcome> {
+    let (rate, side) = (args.size.rate()?, side_query(args)?);
+    let (steps, ledger, reading) =
+        budget.most_steps(|steps| Shape::Constant { steps }.ledger(spent, rate, noise, side))?;
+    let object = json!({
+        "accountant": budget.accountant.name(),
+        "delta": args.delta,
+        "epsilon": to_json(reading),
+        "noise_multiplier": noise,
+        "steps": steps,
+    });
+    let after = if spent.steps() > 0 {
+        format!(", after the {} already made", spent.steps())
+    } else {
+        String::new()
+    };
+    let text = format!("at most {steps} steps at noise multiplier {noise}{after}\n")
+        + &guarantee(args, choice, reading, &ledger);
+    Ok(Outcome {
+        text,
+        object,
+        name: format!("{steps} steps"),
+        ledger,
+    })
+}
+
+fn guarantee(args: &Args, choice: Choice, reading: Reading, ledger: &Ledger) -> String {
+    format!(
+        "ε {} at δ = {}  ({})\n  accountant  {}\n{}",
+        figure(reading),
+        short(args.delta),
+        warrant(reading),
+        choice.describe(),
+        circumstances(ledger)
+    )
+}
+
+/// The paper's own calibration of the same schedule, and what it really costs.
+fn paper(args: &Args, shape: &Shape) -> Result<(String, Value)> {
+    let growth = match shape {
+        Shape::GrowingMu { growth, .. } => *growth,
+        _ => 1.0,
+    };
+    let schedule = CltSchedule::growing_mu(
+        args.epsilon,
+        args.delta,
+        args.size.rate()?,
+        shape.steps(),
+        growth,
+        FirstStep::One,
+    )?;
+    let truth = Pld::default().epsilon(&schedule.ledger()?, args.delta)?;
+    let text = format!(
+        "\nthe paper's own calibration (limit theorem, no guarantee): μ₀ = {:.6}, multiplier {}\n  \
+         it claims ε = {}; its schedule really has ε {}  ({})\n",
+        schedule.mu_zero,
+        up(schedule.mu_zero.recip()),
+        args.epsilon,
+        figure(truth),
+        warrant(truth)
+    );
+    let figures = json!({
+        "mu_total": schedule.mu_total,
+        "mu_zero": schedule.mu_zero,
+        "noise_multiplier": schedule.mu_zero.recip(),
+        "claimed_epsilon": { "estimate": args.epsilon },
+        "epsilon": to_json(truth),
+    });
+    Ok((text, figures))
 }

@@ -4,4 +4,6 @@ pub mod account;
 pub mod calibrate;
 mod choice;
 mod plan;
+mod schedule;
+mod solve;
 mod statement;

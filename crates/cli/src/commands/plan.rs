@@ -30,7 +30,12 @@ pub struct SizeArgs {
     #[arg(long, value_name = "Q", conflicts_with_all = ["records", "batch", "epochs"], allow_negative_numbers = true)]
     pub rate: Option<f64>,
     /// Number of steps
-    #[arg(long, value_name = "T", conflicts_with = "epochs")]
+    #[arg(
+        long,
+        value_name = "T",
+        conflicts_with = "epochs",
+        allow_negative_numbers = true
+    )]
     pub steps: Option<u64>,
 }
 

@@ -37,6 +37,15 @@ fn rounded(value: f64, direction: fn(f64) -> f64) -> String {
     format!("{mantissa}e{exponent}")
 }
 
+/// A value that the user gave, as it would be typed.
+pub fn short(value: f64) -> String {
+    if value != 0.0 && value.abs() < 1e-2 {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
 /// `≤ x` or `≈ x`, the sign saying what it is worth.
 pub fn figure(reading: Reading) -> String {
     match reading {
@@ -51,8 +60,9 @@ pub fn warrant(reading: Reading) -> String {
         Reading::UpperBound(_) => "proved".to_string(),
         Reading::Bracket { lower, upper } => {
             format!(
-                "proved, and not below {} (all digits: {upper:e})",
-                down(lower)
+                "proved; the truth lies between {} and {}",
+                down(lower),
+                up(upper)
             )
         }
         Reading::Estimate(_) => "an estimate, NO GUARANTEE: the truth may be larger".to_string(),

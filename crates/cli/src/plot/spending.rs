@@ -19,7 +19,7 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
         series: Vec::new(),
     };
     let mut spending = Chart {
-        title: format!("Budget spent, δ = {delta}"),
+        title: format!("Budget spent, δ = {delta:e}"),
         x_label: "steps".to_string(),
         y_label: "ε".to_string(),
         log_y: false,
