@@ -76,6 +76,9 @@ struct Resolution {
     points: usize,
     /// Width of ε aimed at.
     width: f64,
+    /// Slope and size of δ where it will be read.
+    slope: f64,
+    delta: f64,
 }
 
 impl<'a> Search<'a> {
@@ -125,51 +128,36 @@ impl<'a> Search<'a> {
             window,
             points: transform_length(window.length / step),
             width,
+            slope: outlook.slope,
+            delta: outlook.delta,
         }
     }
 
     fn curve(&self, side: Side, at: Resolution) -> Curve {
         let Resolution { window, points, .. } = at;
-        let t0 = std::time::Instant::now();
-        let mut cells = 0;
         let mut transform = Transform::new(points);
-        let mut composition = Composition::new(window, &transform);
+        let mut composition = Composition::new(window, &mut transform);
         let grid = Grid {
             direction: self.direction,
             tilt: window.tilt,
             step: window.length / points as f64,
             tail: self.tail,
+            slope: at.slope,
+            delta: at.delta,
             loss_tolerance: SHARE_OF_WIDTH * at.width / self.steps.rounds(),
         };
         for step in &self.steps.kinds {
             let pair = step.pair(side, self.steps.records);
-            let log_scale = Profile::new(&pair, self.direction, self.tail)
-                .cumulants(window.tilt)
-                .log_moment;
+            let profile = Profile::new(&pair, self.direction, self.tail);
             let lattice = match side {
-                Side::Upper => dominate(&pair, &grid, log_scale),
-                Side::Lower => be_dominated(&pair, &grid, log_scale),
+                Side::Upper => dominate(&pair, &grid, &profile),
+                Side::Lower => be_dominated(&pair, &grid, &profile),
             };
-            cells += lattice.masses.len();
             composition.include(&lattice, step.times, &mut transform);
         }
-        let t1 = t0.elapsed().as_secs_f64() * 1e3;
-        let c = Curve::new(composition.finish(&mut transform), window);
-        if std::env::var("PLDTRACE").is_ok() {
-            eprintln!(
-                "{side:?} {:?} N={points} tilt={:.4} bottom={:.5} len={:.5} h={:.2e} cells={cells} above={:.3e} below={:.3e} fin={:.2} {:.2}ms",
-                self.direction,
-                window.tilt,
-                window.bottom,
-                window.length,
-                grid.step,
-                window.above,
-                window.below,
-                t0.elapsed().as_secs_f64() * 1e3 - t1,
-                t0.elapsed().as_secs_f64() * 1e3
-            );
-        }
-        c
+        let curve = Curve::new(composition.finish(&mut transform), window);
+        transform.keep();
+        curve
     }
 
     fn epsilon(&self, delta: f64, relative_width: f64) -> (f64, f64) {

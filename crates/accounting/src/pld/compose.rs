@@ -22,7 +22,13 @@ const NEGLIGIBLE_LOG: f64 = -110.0;
 
 thread_local! {
     static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+    /// Working space of the last transforms: fresh pages cost as much as a transform.
+    static SPARE: RefCell<Vec<Transform>> = const { RefCell::new(Vec::new()) };
 }
+
+/// Working space above this length is given back to the system.
+const LONGEST_SPARE: usize = 1 << 18;
+const MOST_SPARES: usize = 4;
 
 /// Transforms of one length, and their working space.
 pub(super) struct Transform {
@@ -32,11 +38,34 @@ pub(super) struct Transform {
     line: Vec<f64>,
     spectrum: Vec<Complex64>,
     scratch: Vec<Complex64>,
+    product: Vec<Complex64>,
+    envelope: Vec<f64>,
 }
 
 impl Transform {
-    /// Plans transforms of an even length.
+    /// Transforms of an even length, planned or taken from the spares.
     pub(super) fn new(length: usize) -> Self {
+        SPARE
+            .with_borrow_mut(|spares| {
+                let index = spares.iter().position(|spare| spare.length == length)?;
+                Some(spares.swap_remove(index))
+            })
+            .unwrap_or_else(|| Self::plan(length))
+    }
+
+    /// Keeps the working space for the next transforms of this length.
+    pub(super) fn keep(self) {
+        if self.length <= LONGEST_SPARE {
+            SPARE.with_borrow_mut(|spares| {
+                if spares.len() == MOST_SPARES {
+                    spares.remove(0);
+                }
+                spares.push(self);
+            });
+        }
+    }
+
+    fn plan(length: usize) -> Self {
         let (forward, inverse) = PLANNER.with_borrow_mut(|planner| {
             (
                 planner.plan_fft_forward(length),
@@ -49,6 +78,8 @@ impl Transform {
             line: vec![0.0; length],
             spectrum: vec![Complex64::default(); length / 2 + 1],
             scratch: vec![Complex64::default(); scratch],
+            product: Vec::new(),
+            envelope: Vec::new(),
             forward,
             inverse,
         }
@@ -137,13 +168,19 @@ pub(super) struct Composed {
 
 impl Composition {
     /// Nothing composed yet.
-    pub(super) fn new(window: Window, transform: &Transform) -> Self {
+    pub(super) fn new(window: Window, transform: &mut Transform) -> Self {
         let count = transform.length / 2 + 1;
+        let mut product = std::mem::take(&mut transform.product);
+        product.clear();
+        product.resize(count, Complex64::new(1.0, 0.0));
+        let mut envelope = std::mem::take(&mut transform.envelope);
+        envelope.clear();
+        envelope.resize(count, 1.0);
         Self {
             window,
             step: window.length / transform.length as f64,
-            product: vec![Complex64::new(1.0, 0.0); count],
-            envelope: vec![1.0; count],
+            product,
+            envelope,
             origin: 0.0,
             origin_scale: 0.0,
             log_mass: 0.0,
@@ -255,6 +292,8 @@ impl Composition {
         transform.spectrum[0].im = 0.0;
         transform.spectrum[length / 2].im = 0.0;
         transform.run_inverse();
+        transform.product = self.product;
+        transform.envelope = self.envelope;
 
         let base = ((self.window.bottom - sign * self.origin) / self.step).floor();
         let start = (base as i64).rem_euclid(length as i64) as usize;

@@ -1,6 +1,7 @@
 //! One round's privacy loss on a lattice, tilted.
 
 use super::pair::{Direction, Pair};
+use super::profile::Profile;
 use crate::special::ROUNDOFF;
 
 /// How every round of a composition is put on the lattice.
@@ -14,6 +15,10 @@ pub(super) struct Grid {
     pub(super) step: f64,
     /// Mass a round may cut off at each end.
     pub(super) tail: f64,
+    /// How fast ln δ falls with ε where it will be read.
+    pub(super) slope: f64,
+    /// δ there.
+    pub(super) delta: f64,
     /// Error of a loss per round that does not matter.
     pub(super) loss_tolerance: f64,
 }
@@ -46,5 +51,56 @@ impl Grid {
         let exponents =
             0.5 * reach * reach + self.direction.power(self.tilt).abs() * loss + log_scale.abs();
         1e-13 + 16.0 * ROUNDOFF * exponents
+    }
+}
+
+/// How many lattice points a cell may span, by position: where a round's losses hardly matter to
+/// δ, wider cells cost nothing.
+///
+/// Cells of stride k cost k² times the variance; a tail of weight G gets k² ≤ 0.02/G, and no more
+/// than a quarter of the length over which G falls by a factor of e.
+#[derive(Debug, Clone)]
+pub(super) struct Strides {
+    /// (excess from which it holds, stride), by increasing excess.
+    levels: Vec<(f64, i64)>,
+    current: usize,
+}
+
+impl Strides {
+    /// Strides for one round.
+    pub(super) fn new(pair: &Pair, profile: &Profile, grid: &Grid) -> Self {
+        let most = 0.3 / ((1.0 + grid.slope) * grid.step);
+        let mut levels = Vec::new();
+        let mut before: Option<(f64, f64)> = None;
+        for (loss, tail) in profile.weights_above(grid.slope, grid.delta) {
+            let fall = before.map_or(0.0, |(beyond, less)| {
+                0.25 * (beyond - loss).abs() / (tail / less).ln()
+            });
+            before = Some((loss, tail));
+            let wanted = (0.02 / tail).sqrt().min(most).min(fall / grid.step);
+            if wanted < 2.0 && levels.is_empty() {
+                continue;
+            }
+            if !(wanted >= 2.0) {
+                break;
+            }
+            let stride = 1_i64 << wanted.min(1e6).log2() as u32;
+            let excess = loss * grid.direction.sign() - pair.origin();
+            match levels.last_mut() {
+                Some((from, same)) if *same == stride => *from = excess,
+                _ => levels.push((excess, stride)),
+            }
+        }
+        levels.push((f64::NEG_INFINITY, 1));
+        levels.reverse();
+        Self { levels, current: 0 }
+    }
+
+    /// The stride at this excess; asked for with increasing excess.
+    pub(super) fn at(&mut self, excess: f64) -> i64 {
+        while (self.levels.get(self.current + 1)).is_some_and(|level| level.0 <= excess) {
+            self.current += 1;
+        }
+        self.levels[self.current].1
     }
 }

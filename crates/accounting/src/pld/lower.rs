@@ -5,13 +5,15 @@
 //! cuts are placed so that the ratio P/Q of each interval is a lattice point; the lattice is
 //! shifted to fit the first interval (PROOF.md, §3). Error h²/12 in variance per round.
 
-use super::lattice::{Grid, Lattice};
+use super::lattice::{Grid, Lattice, Strides};
 use super::pair::{Anchor, Pair};
-use super::quadrature::cell;
+use super::profile::Profile;
+use super::quadrature::{cell, exp_m1};
 use crate::special::ROUNDOFF;
 
 /// Discretises one round so that every composed δ is at most the true one.
-pub(super) fn be_dominated(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice {
+pub(super) fn be_dominated(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
+    let log_scale = profile.cumulants(grid.tilt).log_moment;
     let (low, high) = pair.range(grid.direction, grid.tail);
     let mut walk = Walk {
         pair,
@@ -28,8 +30,10 @@ pub(super) fn be_dominated(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice 
     walk.first_interval(&mut anchor, low, high);
     // Ratio of the true width to that of a uniform density: varies slowly along the line.
     let mut correction = 1.0;
+    let mut strides = Strides::new(pair, profile, grid);
     while anchor.x < high {
-        let Some(width) = walk.next_interval(&anchor, &mut correction) else {
+        let Some(width) = walk.next_interval(&anchor, strides.at(anchor.excess), &mut correction)
+        else {
             break; // the rest of the line never reaches the next point: its mass is dropped
         };
         let next = anchor.x + width;
@@ -68,9 +72,7 @@ impl Walk<'_> {
     }
 
     fn density(&self, x: f64, index: usize) -> f64 {
-        let noise = self.pair.noise();
-        let reach = x / noise;
-        (self.log_tilt(index) - 0.5 * reach * reach).exp() / (noise * std::f64::consts::TAU.sqrt())
+        (self.log_tilt(index) - 0.5 * x * x * self.pair.precision()).exp() * self.peak
     }
 
     /// Merges the lowest outputs and puts the lattice where they lie.
@@ -117,14 +119,17 @@ impl Walk<'_> {
 
     /// Finds the interval right of the anchor whose joint ratio is the next lattice point, adds
     /// its mass and returns its width; none if there is no such interval.
-    fn next_interval(&mut self, anchor: &Anchor, correction: &mut f64) -> Option<f64> {
-        let mut index = self.masses.len();
-        let mut gap = anchor.excess - self.offset - index as f64 * self.step;
-        while gap >= -1e-3 * self.step {
-            index += 1;
-            gap -= self.step;
-        }
-        let below = gap.exp_m1(); // R(x)/r − 1 < 0
+    fn next_interval(&mut self, anchor: &Anchor, stride: i64, correction: &mut f64) -> Option<f64> {
+        // The point half a stride above the cut, and well above it. Cuts lie near the middle
+        // between points and stay there if strides are odd.
+        let stride = (stride - 1) | 1;
+        let place = (anchor.excess - self.offset) / self.step;
+        let index = ((place + 0.5 * stride as f64).round())
+            .max((place + 1e-3).ceil())
+            .max(self.masses.len() as f64);
+        let gap = anchor.excess - self.offset - index * self.step;
+        let index = index as usize;
+        let below = exp_m1(gap); // R(x)/r − 1 < 0
         let precision = self.pair.precision();
         let slope: f64 = (self.pair.parts().iter().zip(&anchor.shares))
             .map(|(part, share)| part.shift * share)
@@ -152,8 +157,8 @@ impl Walk<'_> {
                 too_large = too_large.min(width);
             }
             // R/r − 1 and the density at the far edge: Newton's slope.
-            let edge = below + (1.0 + below) * slope * (width * precision).exp_m1();
-            let density = (-width * (anchor.x + 0.5 * width) * precision).exp();
+            let edge = below + (1.0 + below) * slope * exp_m1(width * precision);
+            let density = 1.0 + exp_m1(-width * (anchor.x + 0.5 * width) * precision);
             let newton = width - balance / (density * edge);
             width = if newton > too_small && newton < too_large && edge > 0.0 {
                 if newton == width {

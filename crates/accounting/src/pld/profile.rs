@@ -83,6 +83,20 @@ impl Profile {
     }
 }
 
+impl Profile {
+    /// (loss, weight of larger outputs), by decreasing output.
+    ///
+    /// The weight is how much a loss matters to δ, relative to loss 0: e^(slope · loss), but no
+    /// more than 1/δ, which is what a loss beyond ε adds.
+    pub(super) fn weights_above(&self, slope: f64, delta: f64) -> impl Iterator<Item = (f64, f64)> {
+        let most = -delta.ln();
+        (self.nodes.iter().rev()).scan(0.0, move |sum, &(loss, log_mass)| {
+            *sum += (log_mass + (slope * loss).min(most)).exp();
+            Some((loss, *sum))
+        })
+    }
+}
+
 /// Cumulants of a whole schedule.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {

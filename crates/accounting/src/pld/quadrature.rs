@@ -8,6 +8,11 @@ const TWO: [(f64, f64); 2] = [
     (0.211_324_865_405_187_1, 0.5),
     (0.788_675_134_594_812_9, 0.5),
 ];
+const THREE: [(f64, f64); 3] = [
+    (0.112_701_665_379_258_31, 5.0 / 18.0),
+    (0.5, 8.0 / 18.0),
+    (0.887_298_334_620_741_7, 5.0 / 18.0),
+];
 const FOUR: [(f64, f64); 4] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_92),
     (0.330_009_478_207_571_87, 0.326_072_577_431_273_05),
@@ -45,25 +50,35 @@ pub(super) fn cell(pair: &Pair, anchor: &Anchor, width: f64) -> Cell {
     let deviations = width / noise;
     let distance = (anchor.x.abs().max((anchor.x + width).abs()) + most) / noise;
     if deviations * (distance + 2.0) <= 1.4e-3 {
-        return narrow_cell(pair, anchor, width);
+        return narrow_cell(pair, anchor, width, &TWO, shortest_exp_m1);
+    }
+    if deviations * (distance + 2.45) <= 0.03 {
+        return narrow_cell(pair, anchor, width, &THREE, short_exp_m1);
     }
     if deviations * (distance + 2.83) <= 0.18 {
-        return wide_cell(pair, anchor, width, 1, &FOUR);
+        return narrow_cell(pair, anchor, width, &FOUR, short_exp_m1);
     }
     let panels = (deviations * (distance + 4.0) / 2.0).ceil().max(1.0);
-    wide_cell(pair, anchor, width, panels as usize, &EIGHT)
+    wide_cell(pair, anchor, width, panels as usize)
 }
 
-/// Two nodes; all exponents are below 1.5e-3, so short Taylor series are exact to rounding.
-fn narrow_cell(pair: &Pair, anchor: &Anchor, width: f64) -> Cell {
+/// One panel whose exponents are small enough for a series in place of e^y − 1.
+#[inline]
+fn narrow_cell(
+    pair: &Pair,
+    anchor: &Anchor,
+    width: f64,
+    rule: &[(f64, f64)],
+    exp_m1: impl Fn(f64) -> f64,
+) -> Cell {
     let precision = pair.precision();
     let (mut mass, mut rise) = (0.0, 0.0);
-    for (abscissa, weight) in TWO {
+    for &(abscissa, weight) in rule {
         let step = abscissa * width;
-        let density = weight * (1.0 + short_exp_m1(-step * (anchor.x + 0.5 * step) * precision));
+        let density = weight * (1.0 + exp_m1(-step * (anchor.x + 0.5 * step) * precision));
         let mut growth = 0.0;
         for (part, share) in pair.parts().iter().zip(&anchor.shares) {
-            growth += share * short_exp_m1(part.shift * step * precision);
+            growth += share * exp_m1(part.shift * step * precision);
         }
         mass += density;
         rise += density * growth;
@@ -75,19 +90,35 @@ fn narrow_cell(pair: &Pair, anchor: &Anchor, width: f64) -> Cell {
 }
 
 /// e^y − 1 for |y| < 1.5e-3: the next term is below 2e-17 of the value.
-fn short_exp_m1(y: f64) -> f64 {
-    const SIXTH: f64 = 1.0 / 6.0;
-    const TWENTY_FOURTH: f64 = 1.0 / 24.0;
-    const HUNDRED_TWENTIETH: f64 = 1.0 / 120.0;
-    y * (1.0 + y * (0.5 + y * (SIXTH + y * (TWENTY_FOURTH + y * HUNDRED_TWENTIETH))))
+fn shortest_exp_m1(y: f64) -> f64 {
+    y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0)))))
 }
 
-fn wide_cell(pair: &Pair, anchor: &Anchor, width: f64, panels: usize, rule: &[(f64, f64)]) -> Cell {
+/// e^y − 1 for |y| < 0.19: the next term is below 5e-16 of the value.
+fn short_exp_m1(y: f64) -> f64 {
+    let square = y * y;
+    let fourth = square * square;
+    let low = (1.0 + y * 0.5) + square * (1.0 / 6.0 + y * (1.0 / 24.0));
+    let middle = (1.0 / 120.0 + y * (1.0 / 720.0)) + square * (1.0 / 5040.0 + y * (1.0 / 40_320.0));
+    let high = 1.0 / 362_880.0 + y * (1.0 / 3_628_800.0);
+    y * (low + fourth * (middle + fourth * high))
+}
+
+/// e^y − 1, quickly if y is small.
+pub(super) fn exp_m1(y: f64) -> f64 {
+    if y.abs() < 0.19 {
+        short_exp_m1(y)
+    } else {
+        y.exp_m1()
+    }
+}
+
+fn wide_cell(pair: &Pair, anchor: &Anchor, width: f64, panels: usize) -> Cell {
     let precision = pair.precision();
     let panel = width / panels as f64;
     let (mut mass, mut rise) = (0.0, 0.0);
     for index in 0..panels {
-        for &(abscissa, weight) in rule {
+        for &(abscissa, weight) in &EIGHT {
             let step = (index as f64 + abscissa) * panel;
             let density = weight * (-step * (anchor.x + 0.5 * step) * precision).exp();
             let growth: f64 = pair

@@ -4,12 +4,14 @@
 //! two ends so that both are kept. The ratio becomes larger in convex order, so the lattice pair
 //! is at least as easy to tell apart as the true one, alone and composed (PROOF.md, §2).
 
-use super::lattice::{Grid, Lattice};
+use super::lattice::{Grid, Lattice, Strides};
 use super::pair::{Anchor, Direction, Pair};
+use super::profile::Profile;
 use super::quadrature::cell;
 
 /// Discretises one round so that every composed δ is at least the true one.
-pub(super) fn dominate(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice {
+pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
+    let log_scale = profile.cumulants(grid.tilt).log_moment;
     let step = grid.step;
     let (low, high) = pair.range(grid.direction, grid.tail);
     let mut first = (pair.excess(low) / step).floor() as i64;
@@ -23,8 +25,6 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice {
         log_scale,
         power: grid.direction.power(grid.tilt),
         first,
-        growth: step.exp_m1(),
-        tilt_growth: (grid.direction.power(grid.tilt) * step).exp(),
         peak: (pair.noise() * std::f64::consts::TAU.sqrt()).recip(),
         loss_error: pair.loss_error(low, high),
         masses: vec![0.0; (last - first + 1) as usize],
@@ -41,11 +41,20 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice {
         x
     };
     let mut anchor = Anchor::default();
-    for index in first..last {
-        let next = pair.locate((index + 1) as f64 * step);
-        pair.move_to_known(&mut anchor, x, index as f64 * step);
-        build.inner_cell(&anchor, index, next - x);
+    let mut strides = Strides::new(pair, profile, grid);
+    let mut span = Span::new(1, &build);
+    let mut index = first;
+    while index < last {
+        let excess = index as f64 * step;
+        let stride = strides.at(excess).min(last - index);
+        if stride != span.stride {
+            span = Span::new(stride, &build);
+        }
+        let next = pair.locate((index + stride) as f64 * step);
+        pair.move_to_known(&mut anchor, x, excess);
+        build.inner_cell(&anchor, index, next - x, span);
         x = next;
+        index += stride;
     }
     infinite += build.cut_above(x, last);
     Lattice {
@@ -59,16 +68,33 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, log_scale: f64) -> Lattice {
     }
 }
 
+/// A number of lattice points and what the ratio and the tilt grow by over them.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    stride: i64,
+    /// e^(stride · h) − 1
+    ratio: f64,
+    /// e^(power · stride · h)
+    tilt: f64,
+}
+
+impl Span {
+    fn new(stride: i64, build: &Builder) -> Self {
+        let length = stride as f64 * build.grid.step;
+        Self {
+            stride,
+            ratio: length.exp_m1(),
+            tilt: (build.power * length).exp(),
+        }
+    }
+}
+
 struct Builder<'a> {
     pair: &'a Pair,
     grid: &'a Grid,
     log_scale: f64,
     power: f64,
     first: i64,
-    /// e^h − 1
-    growth: f64,
-    /// e^(power · h)
-    tilt_growth: f64,
     /// Density of the noise at 0.
     peak: f64,
     loss_error: f64,
@@ -89,9 +115,9 @@ impl Builder<'_> {
 
     /// Splits Q-mass `mass`, whose P-mass exceeds r · mass by r · rise, between the two ends of
     /// a cell. The rise is biased against us by more than its error (PROOF.md, §5).
-    fn split(&self, mass: f64, rise: f64) -> (f64, f64) {
+    fn split(&self, mass: f64, rise: f64, span: Span) -> (f64, f64) {
         let bias = 4.0 * self.loss_error * mass * self.grid.direction.sign();
-        let right = ((rise + bias) / self.growth).clamp(0.0, mass);
+        let right = ((rise + bias) / span.ratio).clamp(0.0, mass);
         (mass - right, right)
     }
 
@@ -99,23 +125,23 @@ impl Builder<'_> {
     fn lowest_cell(&mut self, x: f64) {
         let (_, mass) = self.pair.below(x);
         let rise = self.pair.drawn_below(x) * (-self.pair.origin()).exp();
-        let (left, right) = self.split(mass, rise);
+        let (left, right) = self.split(mass, rise, Span::new(1, self));
         self.add(0, 0.0, left);
         self.add(1, 0.0, right);
     }
 
-    fn inner_cell(&mut self, anchor: &Anchor, index: i64, width: f64) {
+    fn inner_cell(&mut self, anchor: &Anchor, index: i64, width: f64, span: Span) {
         if width <= 0.0 {
             return;
         }
         let found = cell(self.pair, anchor, width);
-        let (left, right) = self.split(found.mass, found.rise);
+        let (left, right) = self.split(found.mass, found.rise, span);
         let tilt = self.power * self.loss(index) - self.log_scale;
         let fall = 0.5 * anchor.x * anchor.x * self.pair.precision();
         let density = (tilt - fall).exp() * self.peak;
         let place = (index - self.first) as usize;
         self.masses[place] += density * left;
-        self.masses[place + 1] += density * right * self.tilt_growth;
+        self.masses[place + span.stride as usize] += density * right * span.tilt;
     }
 
     /// Outputs below `x`: the P-mass moves up to `x`, the rest of Q to ratio 0. Returns the mass

@@ -3,16 +3,15 @@
 use super::account::read_ledger;
 use super::choice::{Choice, Choices};
 use super::plan::SizeArgs;
-use super::schedule::{Shape, SideQuery};
-use super::solve::Budget;
+use super::schedule::Schedule;
 use super::statement::{circumstances, figure, short, to_json, up, warrant};
 use crate::plot;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use tacita_accounting::calibrate::{Budget, estimated_noise, most_steps, smallest_noise};
 use tacita_accounting::{
-    Accountant, CltSchedule, FirstStep, Ledger, Neighbours, Pld, Reading, check_delta,
-    check_epsilon,
+    Accountant, CltSchedule, FirstStep, Ledger, Neighbours, Pld, Reading, Round, Sampling,
 };
 
 /// Arguments of `tacita calibrate`.
@@ -58,7 +57,7 @@ pub struct Args {
     )]
     side_query_noise: Option<f64>,
     /// Give the most steps within the budget at --noise instead
-    #[arg(long, requires = "noise", conflicts_with_all = ["steps", "epochs", "growing_mu", "shape", "paper"])]
+    #[arg(long, requires = "noise", conflicts_with_all = ["steps", "epochs", "growing_mu", "shape", "paper", "side_query_increase"])]
     most_steps: bool,
     /// Noise multiplier for --most-steps
     #[arg(
@@ -98,13 +97,6 @@ struct Outcome {
 
 /// Runs `tacita calibrate`.
 pub fn run(args: &Args) -> Result<()> {
-    check_epsilon(args.epsilon)?;
-    check_delta(args.delta)?;
-    ensure!(
-        args.epsilon > 0.0,
-        "--epsilon must be above 0, got {}; no finite noise gives 0",
-        args.epsilon
-    );
     let outcomes = outcomes(args)?;
     if let Some(path) = &args.write_ledger {
         let [only] = &outcomes[..] else {
@@ -139,117 +131,135 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 fn outcomes(args: &Args) -> Result<Vec<Outcome>> {
+    let budget = Budget::new(args.epsilon, args.delta)?;
     let spent = match &args.spent {
         Some(path) => read_ledger(path)?.1,
         None => Ledger::new(Neighbours::AddOrRemoveOne),
     };
     let mut outcomes = Vec::new();
     for choice in args.accountant.list() {
-        let accountant = choice.accountant();
-        let budget = Budget {
-            epsilon: args.epsilon,
-            delta: args.delta,
-            accountant: accountant.as_ref(),
-        };
         if let (true, Some(noise)) = (args.most_steps, args.noise) {
-            outcomes.push(most_steps(args, choice, &budget, &spent, noise)?);
+            outcomes.push(longest(args, choice, budget, &spent, noise)?);
             continue;
         }
-        for shape in shapes(args)? {
-            outcomes.push(least_noise(args, choice, &budget, &spent, &shape)?);
+        for schedule in schedules(args)? {
+            outcomes.push(least_noise(args, choice, budget, &spent, &schedule)?);
         }
     }
     Ok(outcomes)
 }
 
-fn shapes(args: &Args) -> Result<Vec<Shape>> {
+fn schedules(args: &Args) -> Result<Vec<Schedule>> {
     if let Some(path) = &args.shape {
-        return Ok(vec![Shape::read(path)?]);
+        return Ok(vec![Schedule::read(path)?]);
     }
     let steps = args.size.steps()?;
     if args.growing_mu.is_empty() {
-        return Ok(vec![Shape::Constant { steps }]);
+        return Ok(vec![Schedule::Constant { steps }]);
     }
-    args.growing_mu
-        .iter()
-        .map(|&growth| Shape::growing_mu(growth, steps))
+    (args.growing_mu.iter())
+        .map(|&growth| Schedule::growing_mu(growth, steps))
         .collect()
-}
-
-fn side_query(args: &Args) -> Result<SideQuery> {
-    match (args.side_query_increase, args.side_query_noise) {
-        (Some(increase), _) => SideQuery::increase(increase),
-        (None, Some(noise_multiplier)) => SideQuery::noise(noise_multiplier),
-        (None, None) => Ok(SideQuery::None),
-    }
 }
 
 fn least_noise(
     args: &Args,
     choice: Choice,
-    budget: &Budget,
+    budget: Budget,
     spent: &Ledger,
-    shape: &Shape,
+    schedule: &Schedule,
 ) -> Result<Outcome> {
-    let (rate, side) = (args.size.rate()?, side_query(args)?);
-    let (scale, ledger, reading) =
-        budget.least_scale(|scale| shape.ledger(spent, rate, scale, side))?;
-    let queries = side.queries(scale);
+    let sampling = Sampling::Poisson {
+        rate: args.size.rate()?,
+    };
+    let mut shape = schedule.shape(spent, sampling);
+    if let Some(share) = args.side_query_increase {
+        shape = shape.with_noise_increase(share)?;
+    } else if let Some(noise_multiplier) = args.side_query_noise {
+        shape = shape.with_side_query(noise_multiplier);
+    }
+    let accountant = choice.accountant();
+    let found = match choice {
+        Choice::Gdp => estimated_noise(&shape, budget, accountant.as_ref())?,
+        _ => smallest_noise(&shape, budget, accountant.as_ref())?,
+    };
+    // The gradient's multiplier, of which the scale is less than all if it pays for a side query.
+    let scale = found.noise_multiplier * (1.0 + args.side_query_increase.unwrap_or(0.0));
     let mut object = json!({
-        "accountant": budget.accountant.name(),
+        "accountant": accountant.name(),
         "delta": args.delta,
-        "epsilon": to_json(reading),
-        "noise_multiplier": queries[0],
-        "steps": shape.steps(),
+        "epsilon": to_json(found.epsilon),
+        "noise_multiplier": scale,
+        "steps": schedule.steps(),
     });
     let mut text = format!(
         "noise multiplier {}{}\n",
-        up(queries[0]),
-        shape.describe(queries[0])
+        up(scale),
+        schedule.describe(scale)
     );
-    if let Some(&of_side) = queries.get(1) {
-        object["side_query_noise_multiplier"] = json!(of_side);
-        text += &format!("side query multiplier {}\n", up(of_side));
+    if let Some(share) = args.side_query_increase {
+        // ν_q = (ν⁻² − ν_g⁻²)^(−1/2).
+        let side = scale / (share * (2.0 + share)).sqrt();
+        object["side_query_noise_multiplier"] = json!(side);
+        text += &format!(
+            "side query multiplier {} (in the same proportion in every step)\n",
+            up(side)
+        );
     }
-    if let Shape::GrowingMu { growth, .. } = shape {
+    if let Schedule::GrowingMu { growth, .. } = schedule {
         object["growing_mu"] = json!(growth);
-        object["mu_zero"] = json!(queries[0].recip());
+        object["mu_zero"] = json!(scale.recip());
     }
-    text += &guarantee(args, choice, reading, &ledger);
+    text += &guarantee(args, choice, found.epsilon, &found.ledger);
     if args.paper {
-        let (lines, figures) = paper(args, shape)?;
+        let (lines, figures) = paper(args, schedule)?;
         text += &lines;
         object["paper"] = figures;
     }
     Ok(Outcome {
         text,
         object,
-        name: shape.name(),
-        ledger,
+        name: schedule.name(),
+        ledger: found.ledger,
     })
 }
 
-fn most_steps(
+fn longest(
     args: &Args,
     choice: Choice,
-    budget: &Budget,
+    budget: Budget,
     spent: &Ledger,
     noise: f64,
 ) -> Result<Outcome> {
-    let (rate, side) = (args.size.rate()?, side_query(args)?);
-    let (steps, ledger, reading) =
-        budget.most_steps(|steps| Shape::Constant { steps }.ledger(spent, rate, noise, side))?;
+    let sampling = Sampling::Poisson {
+        rate: args.size.rate()?,
+    };
+    let queries = [Some(noise), args.side_query_noise]
+        .into_iter()
+        .flatten()
+        .collect();
+    let round = Round::new(sampling, queries)?;
+    let accountant = choice.accountant();
+    let steps = most_steps(spent, &round, budget, accountant.as_ref())?;
+    ensure!(
+        steps > 0,
+        "not one step fits: it would cost more than epsilon = {} at delta = {}; use more noise",
+        args.epsilon,
+        short(args.delta)
+    );
+    let mut ledger = spent.clone();
+    ledger.push(round.times(steps))?;
+    let reading = accountant.epsilon(&ledger, args.delta)?;
     let object = json!({
-        "accountant": budget.accountant.name(),
+        "accountant": accountant.name(),
         "delta": args.delta,
         "epsilon": to_json(reading),
         "noise_multiplier": noise,
         "steps": steps,
     });
-    let after = if spent.steps() > 0 {
-        format!(", after the {} already made", spent.steps())
-    } else {
-        String::new()
+    let after = match spent.steps() {
+        0 => String::new(),
+        made => format!(", after the {made} already made"),
     };
     let text = format!("at most {steps} steps at noise multiplier {noise}{after}\n")
         + &guarantee(args, choice, reading, &ledger);
@@ -273,33 +283,33 @@ fn guarantee(args: &Args, choice: Choice, reading: Reading, ledger: &Ledger) -> 
 }
 
 /// The paper's own calibration of the same schedule, and what it really costs.
-fn paper(args: &Args, shape: &Shape) -> Result<(String, Value)> {
-    let growth = match shape {
-        Shape::GrowingMu { growth, .. } => *growth,
+fn paper(args: &Args, schedule: &Schedule) -> Result<(String, Value)> {
+    let growth = match schedule {
+        Schedule::GrowingMu { growth, .. } => *growth,
         _ => 1.0,
     };
-    let schedule = CltSchedule::growing_mu(
+    let paper = CltSchedule::growing_mu(
         args.epsilon,
         args.delta,
         args.size.rate()?,
-        shape.steps(),
+        schedule.steps(),
         growth,
         FirstStep::One,
     )?;
-    let truth = Pld::default().epsilon(&schedule.ledger()?, args.delta)?;
+    let truth = Pld::default().epsilon(&paper.ledger()?, args.delta)?;
     let text = format!(
         "\nthe paper's own calibration (limit theorem, no guarantee): μ₀ = {:.6}, multiplier {}\n  \
          it claims ε = {}; its schedule really has ε {}  ({})\n",
-        schedule.mu_zero,
-        up(schedule.mu_zero.recip()),
+        paper.mu_zero,
+        up(paper.mu_zero.recip()),
         args.epsilon,
         figure(truth),
         warrant(truth)
     );
     let figures = json!({
-        "mu_total": schedule.mu_total,
-        "mu_zero": schedule.mu_zero,
-        "noise_multiplier": schedule.mu_zero.recip(),
+        "mu_total": paper.mu_total,
+        "mu_zero": paper.mu_zero,
+        "noise_multiplier": paper.mu_zero.recip(),
         "claimed_epsilon": { "estimate": args.epsilon },
         "epsilon": to_json(truth),
     });

@@ -5,5 +5,4 @@ pub mod calibrate;
 mod choice;
 mod plan;
 mod schedule;
-mod solve;
 mod statement;

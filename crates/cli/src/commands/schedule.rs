@@ -1,11 +1,12 @@
-//! Shapes of a noise schedule and the side queries that share its rounds.
+//! Schedules that a user may ask for.
 
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
-use tacita_accounting::{Ledger, Round, Sampling};
+use tacita_accounting::calibrate::{QueryNoise, Shape};
+use tacita_accounting::{Ledger, Sampling};
 
-/// Relative noise of the steps; one scale factor makes it a schedule.
-pub enum Shape {
+/// Relative noise of the steps; the scale is what calibration finds.
+pub enum Schedule {
     /// The same noise in every step.
     Constant {
         /// Number of steps.
@@ -22,12 +23,16 @@ pub enum Shape {
     Table(Vec<f64>),
 }
 
-impl Shape {
-    /// A growing-μ shape, checked.
+impl Schedule {
+    /// A growing-μ schedule, checked.
     pub fn growing_mu(growth: f64, steps: u64) -> Result<Self> {
         ensure!(
             growth > 0.0 && growth.is_finite(),
             "--growing-mu must be a finite number above 0, got {growth}"
+        );
+        ensure!(
+            steps <= MOST_DISTINCT,
+            "a schedule whose noise changes every step may have {MOST_DISTINCT} steps, got {steps}"
         );
         Ok(Self::GrowingMu { growth, steps })
     }
@@ -68,7 +73,7 @@ impl Shape {
         }
     }
 
-    /// What the multiplier `scale` means for this shape.
+    /// What the multiplier `scale` means for this schedule.
     pub fn describe(&self, scale: f64) -> String {
         match self {
             Self::Constant { .. } => String::new(),
@@ -81,86 +86,19 @@ impl Shape {
         }
     }
 
-    /// The rounds of `spent` and then those of this shape at `scale`.
-    pub fn ledger(&self, spent: &Ledger, rate: f64, scale: f64, side: SideQuery) -> Result<Ledger> {
-        let mut ledger = spent.clone();
-        let mut push = |relative: f64, times: u64| -> Result<()> {
-            let queries = side.queries(scale * relative);
-            let round = Round::new(Sampling::Poisson { rate }, queries)?;
-            Ok(ledger.push(round.times(times))?)
-        };
+    /// The schedule after the rounds of `spent`, up to its scale.
+    pub fn shape(&self, spent: &Ledger, sampling: Sampling) -> Shape {
+        let shape = Shape::after(spent);
+        let step =
+            |shape: Shape, relative: f64| shape.then(sampling, QueryNoise::Scaled(relative), 1);
         match self {
-            Self::Constant { steps } => push(1.0, *steps)?,
-            Self::GrowingMu { growth, steps } => {
-                for t in 1..=*steps {
-                    push(growth.powf(-(t as f64) / *steps as f64), 1)?;
-                }
-            }
-            Self::Table(table) => {
-                for &relative in table {
-                    push(relative, 1)?;
-                }
-            }
-        }
-        Ok(ledger)
-    }
-}
-
-/// A second query on the same draw.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum SideQuery {
-    /// The gradient alone.
-    None,
-    /// The gradient gets `1 + increase` times the noise it would need alone, and the side query
-    /// what that frees: ν_g = (1+r)ν and ν_q = ν(1 − (1+r)⁻²)^(−1/2), so ν_g⁻² + ν_q⁻² = ν⁻².
-    Increase(f64),
-    /// A side query of this multiplier.
-    Noise(f64),
-}
-
-impl SideQuery {
-    /// Checked [`SideQuery::Increase`].
-    pub fn increase(increase: f64) -> Result<Self> {
-        ensure!(
-            increase > 0.0 && increase.is_finite(),
-            "--side-query-increase must be a finite number above 0, got {increase}"
-        );
-        Ok(Self::Increase(increase))
-    }
-
-    /// Checked [`SideQuery::Noise`].
-    pub fn noise(noise_multiplier: f64) -> Result<Self> {
-        ensure!(
-            noise_multiplier > 0.0 && noise_multiplier.is_finite(),
-            "--side-query-noise must be a finite number above 0, got {noise_multiplier}"
-        );
-        Ok(Self::Noise(noise_multiplier))
-    }
-
-    /// Multipliers of the gradient and of the side query.
-    pub fn queries(self, scale: f64) -> Vec<f64> {
-        match self {
-            Self::None => vec![scale],
-            Self::Increase(increase) => {
-                let gradient = 1.0 + increase;
-                let side = (1.0 - (gradient * gradient).recip()).sqrt().recip();
-                vec![scale * gradient, scale * side]
-            }
-            Self::Noise(noise_multiplier) => vec![scale, noise_multiplier],
+            Self::Constant { steps } => shape.then(sampling, QueryNoise::Scaled(1.0), *steps),
+            Self::GrowingMu { growth, steps } => (1..=*steps)
+                .map(|t| growth.powf(-(t as f64) / *steps as f64))
+                .fold(shape, step),
+            Self::Table(table) => table.iter().copied().fold(shape, step),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_percent_more_gradient_noise_pays_for_a_side_query_of_seven_times() {
-        // ν_q/ν at +1 %: mpmath 1.4.1, (1 − 1.01⁻²)^(−1/2).
-        let queries = SideQuery::Increase(0.01).queries(1.0);
-        assert!((queries[1] - 7.123_990_720_171_842_5).abs() < 1e-12);
-        let joint = (queries[0].powi(-2) + queries[1].powi(-2)).powf(-0.5);
-        assert!((joint - 1.0).abs() < 1e-14);
-    }
-}
+const MOST_DISTINCT: u64 = 1_000_000;

@@ -1,0 +1,188 @@
+//! The least noise, or the most steps, that keep a budget.
+//!
+//! A [`Shape`] is a schedule known up to one scale; [`smallest_noise`] finds the scale. Whatever
+//! is returned was verified: the accountant's upper bound at the very figure returned is within
+//! the budget.
+//!
+//! ```
+//! use tacita_accounting::calibrate::{self, Budget};
+//! use tacita_accounting::Sampling;
+//! let budget = Budget::new(1.0, 1e-5)?;
+//! let found = calibrate::constant(Sampling::Poisson { rate: 0.01 }, 1000, budget)?;
+//! assert!((found.noise_multiplier - 1.3855).abs() < 2e-4);
+//! assert!(found.epsilon.upper_bound().is_some_and(|epsilon| epsilon <= 1.0));
+//! # Ok::<(), tacita_accounting::AccountError>(())
+//! ```
+
+mod search;
+mod shape;
+
+use crate::accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
+use crate::ledger::{Ledger, Round, Sampling};
+use crate::pld::Pld;
+use search::{Evaluate, least_scale};
+
+pub use shape::{QueryNoise, Shape};
+
+/// The ε and δ that may be spent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budget {
+    epsilon: f64,
+    delta: f64,
+}
+
+impl Budget {
+    /// A checked budget: finite ε > 0, δ in (0, 1).
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self, AccountError> {
+        check_epsilon(epsilon)?;
+        check_delta(delta)?;
+        if epsilon == 0.0 {
+            return Err(AccountError::Argument {
+                what: "epsilon of a budget",
+                range: "above 0",
+                value: epsilon,
+            });
+        }
+        Ok(Self { epsilon, delta })
+    }
+
+    /// ε.
+    pub fn epsilon(self) -> f64 {
+        self.epsilon
+    }
+
+    /// δ.
+    pub fn delta(self) -> f64 {
+        self.delta
+    }
+}
+
+/// A schedule that keeps a budget.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibrated {
+    /// The scale found: the noise multiplier of a constant schedule, 1/μ₀ of growing μ.
+    pub noise_multiplier: f64,
+    /// What the accountant says of the schedule.
+    pub epsilon: Reading,
+    /// The schedule.
+    pub ledger: Ledger,
+}
+
+/// The smallest constant noise multiplier whose certified ε is within the budget.
+pub fn constant(
+    sampling: Sampling,
+    steps: u64,
+    budget: Budget,
+) -> Result<Calibrated, AccountError> {
+    smallest_noise(&Shape::constant(sampling, steps), budget, &Pld::default())
+}
+
+/// The smallest scale of a schedule whose proved ε is within the budget.
+///
+/// # Guarantee
+/// The upper bound of the reading returned is at most the budget's ε. An accountant that proves
+/// nothing is refused; see [`estimated_noise`]. Checked by `calibrated_noise_keeps_the_budget`.
+pub fn smallest_noise(
+    shape: &Shape,
+    budget: Budget,
+    accountant: &dyn Accountant,
+) -> Result<Calibrated, AccountError> {
+    let precise = |ledger: &Ledger| certified(accountant, ledger, budget);
+    match accountant.name() {
+        Pld::NAME => {
+            let rough = Pld::default().with_relative_width(2e-2);
+            let rough = |ledger: &Ledger| certified(&rough, ledger, budget);
+            least_scale(shape, budget.epsilon, Some(&rough as &Evaluate), &precise)
+        }
+        _ => least_scale(shape, budget.epsilon, None, &precise),
+    }
+}
+
+/// The smallest scale at which an accountant *estimates* ε to be within the budget. The true ε
+/// may be larger; nothing is guaranteed.
+pub fn estimated_noise(
+    shape: &Shape,
+    budget: Budget,
+    accountant: &dyn Accountant,
+) -> Result<Calibrated, AccountError> {
+    let precise = |ledger: &Ledger| {
+        let reading = accountant.epsilon(ledger, budget.delta)?;
+        let value = match reading {
+            Reading::Estimate(value) | Reading::UpperBound(value) => value,
+            Reading::Bracket { upper, .. } => upper,
+        };
+        Ok((value, reading))
+    };
+    least_scale(shape, budget.epsilon, None, &precise)
+}
+
+/// The largest number of times a round can follow those of a ledger within the budget: the steps
+/// left of a run, or of a whole budget if the ledger is empty.
+///
+/// ```
+/// use tacita_accounting::calibrate::{Budget, most_steps};
+/// use tacita_accounting::{Ledger, Neighbours, Pld, Round, Sampling};
+/// let round = Round::new(Sampling::Poisson { rate: 0.01 }, vec![1.5])?;
+/// let mut run = Ledger::new(Neighbours::AddOrRemoveOne);
+/// let budget = Budget::new(1.0, 1e-5)?;
+/// let all = most_steps(&run, &round, budget, &Pld::default())?;
+/// run.push(round.clone().times(400))?;
+/// let left = most_steps(&run, &round, budget, &Pld::default())?;
+/// assert_eq!(all, 400 + left);
+/// # Ok::<(), tacita_accounting::AccountError>(())
+/// ```
+pub fn most_steps(
+    spent: &Ledger,
+    round: &Round,
+    budget: Budget,
+    accountant: &dyn Accountant,
+) -> Result<u64, AccountError> {
+    const MOST: u64 = 1 << 40;
+    let fits = |steps: u64| -> Result<bool, AccountError> {
+        if steps == 0 && spent.rounds().is_empty() {
+            return Ok(true);
+        }
+        let mut ledger = spent.clone();
+        if steps > 0 {
+            ledger.push(round.clone().times(steps))?;
+        }
+        Ok(certified(accountant, &ledger, budget)?.0 <= budget.epsilon)
+    };
+    if !fits(0)? || !fits(1)? {
+        return Ok(0);
+    }
+    let (mut most, mut too_many) = (1, 2);
+    while fits(too_many)? {
+        most = too_many;
+        too_many *= 4;
+        if too_many > MOST {
+            return Ok(most);
+        }
+    }
+    while too_many - most > 1 {
+        let middle = most + (too_many - most) / 2;
+        if fits(middle)? {
+            most = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    Ok(most)
+}
+
+/// (upper bound of ε, the whole reading); refuses an accountant that only estimates.
+fn certified(
+    accountant: &dyn Accountant,
+    ledger: &Ledger,
+    budget: Budget,
+) -> Result<(f64, Reading), AccountError> {
+    let reading = accountant.epsilon(ledger, budget.delta)?;
+    match reading.upper_bound() {
+        Some(upper) => Ok((upper, reading)),
+        None => Err(AccountError::Unsupported {
+            accountant: accountant.name(),
+            what: "calibration with a guarantee".into(),
+            remedy: "calibrate with the pld accountant, or ask for an estimate by name",
+        }),
+    }
+}

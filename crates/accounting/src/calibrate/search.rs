@@ -1,0 +1,160 @@
+//! Root finding for a decreasing ε that is known only to a few digits.
+
+use super::{Calibrated, Shape};
+use crate::accountant::{AccountError, Reading};
+use crate::ledger::Ledger;
+
+/// What is compared with the budget, and the reading it comes from.
+pub(super) type Evaluate<'a> = dyn Fn(&Ledger) -> Result<(f64, Reading), AccountError> + 'a;
+
+const LOWEST: f64 = 1e-2;
+const HIGHEST: f64 = 1e7;
+/// Shortfall of ε below the budget that is not worth another evaluation.
+const CLOSE: f64 = 2e-5;
+
+/// The smallest scale found at which ε ≤ `goal`, first with rough figures if there are any.
+pub(super) fn least_scale(
+    shape: &Shape,
+    goal: f64,
+    rough: Option<&Evaluate>,
+    precise: &Evaluate,
+) -> Result<Calibrated, AccountError> {
+    let mut bounds = Bounds::default();
+    let mut scale = 1.0;
+    if let Some(rough) = rough {
+        for _ in 0..40 {
+            let (epsilon, _) = rough(&shape.ledger(scale)?)?;
+            if (epsilon / goal).ln().abs() < 5e-3 {
+                bounds.note(scale, epsilon, goal);
+                scale = bounds.next(scale, epsilon, goal);
+                break;
+            }
+            bounds.note(scale, epsilon, goal);
+            let next = bounds.next(scale, epsilon, goal);
+            if next == scale {
+                break;
+            }
+            scale = next;
+        }
+        bounds = bounds.without_sides();
+    }
+    let mut best: Option<Calibrated> = None;
+    for _ in 0..60 {
+        scale = round_up(scale);
+        let ledger = shape.ledger(scale)?;
+        let (epsilon, reading) = precise(&ledger)?;
+        if epsilon <= goal {
+            let better = (best.as_ref()).is_none_or(|best| scale < best.noise_multiplier);
+            if better {
+                best = Some(Calibrated {
+                    noise_multiplier: scale,
+                    epsilon: reading,
+                    ledger,
+                });
+            }
+            if epsilon >= goal * (1.0 - CLOSE) || scale <= LOWEST {
+                break;
+            }
+        } else if scale >= HIGHEST {
+            break;
+        }
+        bounds.note(scale, epsilon, goal);
+        if bounds.is_tight() {
+            break;
+        }
+        let next = bounds.next(scale, epsilon, goal);
+        if round_up(next) == scale {
+            break;
+        }
+        scale = next;
+    }
+    best.ok_or(AccountError::OutOfReach {
+        what: "noise multiplier",
+        lowest: LOWEST,
+        highest: HIGHEST,
+        remedy: "fixed queries alone may exceed the budget; raise their noise or take fewer steps",
+    })
+}
+
+/// Eight significant digits, upwards, so that the figure shown is the figure verified.
+fn round_up(scale: f64) -> f64 {
+    let digits = 7 - scale.log10().floor() as i32;
+    let unit = 10_f64.powi(digits);
+    ((scale * unit).ceil() / unit).max(scale)
+}
+
+/// Scales known to be too small and large enough, and the last point for a secant.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    too_small: f64,
+    enough: f64,
+    /// (ln scale, ln ε) of the point before.
+    last: Option<(f64, f64)>,
+    /// −d ln ε / d ln scale.
+    fall: f64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            too_small: LOWEST,
+            enough: HIGHEST,
+            last: None,
+            fall: 1.2,
+        }
+    }
+}
+
+impl Bounds {
+    fn note(&mut self, scale: f64, epsilon: f64, goal: f64) {
+        if epsilon <= goal {
+            self.enough = self.enough.min(scale);
+        } else {
+            self.too_small = self.too_small.max(scale);
+        }
+        let point = (scale.ln(), epsilon.ln());
+        if let Some((x, y)) = self.last {
+            let fall = -(point.1 - y) / (point.0 - x);
+            if fall.is_finite() && fall > 0.2 {
+                self.fall = fall.clamp(0.3, 30.0);
+            }
+        }
+        if point.1.is_finite() {
+            self.last = Some(point);
+        }
+    }
+
+    /// The bounds of a rough search mean nothing for a precise one; its slope does.
+    fn without_sides(self) -> Self {
+        Self {
+            fall: self.fall,
+            ..Self::default()
+        }
+    }
+
+    fn is_tight(&self) -> bool {
+        self.enough <= self.too_small * (1.0 + 1e-7)
+    }
+
+    /// The next scale to try: aims just inside the budget, and never leaves the bounds.
+    fn next(&self, scale: f64, epsilon: f64, goal: f64) -> f64 {
+        let aim = goal * (1.0 - 0.4 * CLOSE);
+        let guess = if epsilon > 0.0 && epsilon.is_finite() {
+            scale * ((epsilon / aim).ln() / self.fall).clamp(-2.0, 2.0).exp()
+        } else if epsilon == 0.0 {
+            scale / 8.0
+        } else {
+            scale * 8.0
+        };
+        let guess = guess.clamp(LOWEST, HIGHEST);
+        if guess > self.too_small && guess < self.enough {
+            guess
+        } else if self.too_small <= LOWEST && guess <= LOWEST {
+            LOWEST
+        } else if self.enough >= HIGHEST && guess >= HIGHEST {
+            HIGHEST
+        } else {
+            (self.too_small * self.enough).sqrt()
+        }
+    }
+}
