@@ -1,1 +1,44 @@
-//! Tacita.
+//! Differentially private deep learning: a private step at the cost of an ordinary one.
+//!
+//! Start reading at [`session`], which is the mechanism; with `tacita-accounting` it is all that an
+//! auditor must read. [`Trainer`] is the training loop over it, with an example to copy.
+//!
+//! | room | what happens there |
+//! |---|---|
+//! | [`Plan`] | what will be released, certified before it starts |
+//! | [`session`] | draw, clip, ledger, noise |
+//! | [`layers`], [`tape`] | Burn's layers with per-sample output gradients |
+//! | [`gradient`] | norms and weighted sums without per-sample gradients |
+//! | [`clipping`] | from norms to factors |
+//! | [`noise`] | the only place that draws noise |
+//! | [`testkit`] | checks a model or a layer of one's own against a per-sample loop |
+
+mod chacha;
+mod checks;
+pub mod clipping;
+pub mod gradient;
+mod keys;
+pub mod layers;
+mod ledger_file;
+pub mod noise;
+mod parameters;
+mod pass;
+mod plan;
+mod records;
+mod report;
+mod sampling;
+pub mod session;
+pub mod tape;
+pub mod testkit;
+mod trainer;
+
+pub use keys::{KeyError, Keys};
+pub use ledger_file::{LedgerFileError, LedgerRecord, read_ledger_file};
+pub use parameters::{CoverageError, Parameter, Parameters};
+pub use pass::PassError;
+pub use plan::{Budget, CheckedPlan, Clipping, Plan, PlanError};
+pub use records::{PrivateModel, Records};
+pub use report::Report;
+pub use sampling::{Sample, SamplingError};
+pub use session::{Bounded, MicroBatch, Noisy, OpenRound, Session, SessionError, SessionOptions};
+pub use trainer::{Progress, TrainError, Trained, Trainer};

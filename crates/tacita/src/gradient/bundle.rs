@@ -1,0 +1,286 @@
+//! All uses of one parameter (or of parameters that lie side by side), as one per-sample gradient.
+//!
+//! Uses are summed *before* the norm: uses as outer products are one outer product over the positions
+//! of all of them, so nothing is approximated and mostly nothing is formed.
+
+use super::contribution::{Contribution, Convolution, Form, Target};
+use super::norm::{SquaredNorm, sum_of_squares};
+use super::strategy::{Performance, Strategy};
+use super::{outer, rows};
+use burn::tensor::{Int, Tensor};
+
+/// The per-sample gradient of a bundle's targets.
+#[derive(Debug)]
+pub(crate) enum Merged {
+    Direct(Tensor<2>),
+    Outer(Tensor<4>, Tensor<4>),
+    Rows(Tensor<2, Int>, Tensor<3>),
+    Convolution(Convolution),
+    /// A table used as an embedding and, transposed, as an output layer.
+    Tied {
+        rows: (Tensor<2, Int>, Tensor<3>),
+        outer: (Tensor<4>, Tensor<4>),
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    pub merged: Merged,
+    pub targets: Vec<Target>,
+    pub group: usize,
+    /// Rows of the matrix in whose last dimension several targets lie side by side.
+    depth: usize,
+}
+
+/// A lone part as it is, several joined along a dimension.
+fn join<const D: usize>(mut parts: Vec<Tensor<D>>, dim: usize) -> Option<Tensor<D>> {
+    match parts.len() {
+        0 => None,
+        1 => parts.pop(),
+        _ => Some(Tensor::cat(parts, dim)),
+    }
+}
+
+impl Bundle {
+    /// Merges contributions to the same targets.
+    pub fn merge(
+        contributions: Vec<Contribution>,
+        targets: Vec<Target>,
+        group: usize,
+    ) -> Option<Self> {
+        let alone = contributions.len() == 1;
+        let (mut lefts, mut rights) = (Vec::new(), Vec::new());
+        let (mut tokens, mut token_rights) = (Vec::new(), Vec::new());
+        let mut direct: Option<Tensor<2>> = None;
+        for contribution in contributions {
+            match contribution.form {
+                Form::Convolution(convolution) if alone => {
+                    let merged = Merged::Convolution(convolution);
+                    return Some(Self::new(merged, targets, group));
+                }
+                Form::Convolution(convolution) => {
+                    let (left, right) = convolution.factors(0, convolution.size().batch);
+                    lefts.push(left);
+                    rights.push(right);
+                }
+                Form::Outer { left, right } => {
+                    lefts.push(left);
+                    rights.push(right);
+                }
+                Form::Rows { rows, right } => {
+                    tokens.push(rows);
+                    token_rights.push(right);
+                }
+                Form::Direct { gradient } => {
+                    direct = Some(match direct {
+                        Some(sum) => sum + gradient,
+                        None => gradient,
+                    });
+                }
+            }
+        }
+        let outer = join(lefts, 2).zip(join(rights, 2));
+        let rows = join_rows(tokens).zip(join(token_rights, 1));
+        let merged = match (direct, outer, rows) {
+            (None, Some((left, right)), None) => Merged::Outer(left, right),
+            (None, None, Some((rows, right))) => Merged::Rows(rows, right),
+            (None, Some(outer), Some(rows)) => Merged::Tied { rows, outer },
+            (None, None, None) => return None,
+            (Some(mut sum), outer, rows) => {
+                // A formed gradient is there already, so forming the others costs no more memory.
+                if let Some((left, right)) = outer {
+                    sum = sum + outer::materialise(&left, &right);
+                }
+                if let Some((rows, right)) = rows {
+                    let table = targets[0].elements / right.dims()[2];
+                    sum = sum + rows::materialise(&rows, &right, table);
+                }
+                Merged::Direct(sum)
+            }
+        };
+        Some(Self::new(merged, targets, group))
+    }
+
+    fn new(merged: Merged, targets: Vec<Target>, group: usize) -> Self {
+        let depth = match &merged {
+            Merged::Outer(left, _) => left.dims()[3],
+            _ => 1,
+        };
+        Self {
+            merged,
+            targets,
+            group,
+            depth,
+        }
+    }
+
+    fn table(&self, width: usize) -> usize {
+        self.targets[0].elements / width
+    }
+
+    /// The norm; the bundle keeps per-sample gradients where that makes the weighted sum cheaper.
+    pub fn squared_norm(
+        &mut self,
+        performance: &Performance,
+        kept_left: &mut usize,
+    ) -> SquaredNorm {
+        match &self.merged {
+            Merged::Direct(gradient) => sum_of_squares(gradient.clone()),
+            Merged::Outer(left, right) => {
+                let size = outer::size(left, right);
+                if size.positions == 1 && performance.strategy == Strategy::Automatic {
+                    return outer::ghost(left, right);
+                }
+                match performance.choose(size, *kept_left) {
+                    Strategy::Gram => outer::gram(left, right),
+                    Strategy::Recomputed => {
+                        outer::recompute(left, right, performance.workspace_bytes)
+                    }
+                    _ => {
+                        spend(kept_left, size.gradient_bytes(), size.factor_bytes());
+                        let gradient = outer::materialise(left, right);
+                        self.merged = Merged::Direct(gradient.clone());
+                        sum_of_squares(gradient)
+                    }
+                }
+            }
+            Merged::Convolution(convolution) => {
+                let size = convolution.size();
+                match performance.choose(size, *kept_left) {
+                    strategy @ (Strategy::Gram | Strategy::Recomputed) => {
+                        convolution.squared_norm(strategy, performance)
+                    }
+                    _ => {
+                        spend(kept_left, size.gradient_bytes(), size.factor_bytes());
+                        let (norm, gradient) = convolution.keep(performance);
+                        self.merged = Merged::Direct(gradient);
+                        norm
+                    }
+                }
+            }
+            Merged::Rows(rows, right) => {
+                rows::squared_norm(rows, right, self.table(right.dims()[2]))
+            }
+            Merged::Tied {
+                rows: (rows, right),
+                outer: (left, outer_right),
+            } => {
+                let embedding = rows::squared_norm(rows, right, self.table(right.dims()[2]));
+                let output = if left.dims()[2] == 1 {
+                    outer::ghost(left, outer_right)
+                } else {
+                    outer::gram(left, outer_right)
+                };
+                let cross = rows::cross_gram(rows, right, left, outer_right);
+                SquaredNorm {
+                    value: (embedding.value + output.value + cross.value * 2.0).clamp_min(0.0),
+                    slack: embedding.slack + output.slack + cross.slack * 2.0,
+                }
+            }
+        }
+    }
+
+    /// Σᵢ cᵢ gᵢ for one row of factors, over all targets, `[elements]`.
+    pub fn weighted_sum(&self, factors: Tensor<1>, performance: &Performance) -> Tensor<1> {
+        match &self.merged {
+            Merged::Direct(gradient) => {
+                let [batch, elements] = gradient.dims();
+                let factors = factors.reshape([1, batch]);
+                factors.matmul(gradient.clone()).reshape([elements])
+            }
+            Merged::Outer(left, right) => outer::weighted_sum(left.clone(), right.clone(), factors),
+            Merged::Convolution(convolution) => convolution.weighted_sum(factors, performance),
+            Merged::Rows(rows, right) => {
+                let table = self.table(right.dims()[2]);
+                rows::weighted_sum(rows.clone(), right.clone(), factors, table)
+            }
+            Merged::Tied {
+                rows: (rows, right),
+                outer: (left, outer_right),
+            } => {
+                let table = self.table(right.dims()[2]);
+                rows::weighted_sum(rows.clone(), right.clone(), factors.clone(), table)
+                    + outer::weighted_sum(left.clone(), outer_right.clone(), factors)
+            }
+        }
+    }
+
+    /// The sum of several targets, taken apart.
+    pub fn per_target(&self, sum: Tensor<1>) -> Vec<Tensor<1>> {
+        if self.targets.len() == 1 {
+            return vec![sum];
+        }
+        let total: usize = self.targets.iter().map(|target| target.elements).sum();
+        let depth = self.depth;
+        let matrix = sum.reshape([depth, total / depth]);
+        let mut first = 0;
+        self.targets
+            .iter()
+            .map(|target| {
+                let width = target.elements / depth;
+                let part = matrix.clone().narrow(1, first, width);
+                first += width;
+                part.reshape([target.elements])
+            })
+            .collect()
+    }
+}
+
+fn spend(kept_left: &mut usize, gradients: usize, replaced: usize) {
+    *kept_left = kept_left.saturating_sub(gradients.saturating_sub(replaced));
+}
+
+fn join_rows(mut parts: Vec<Tensor<2, Int>>) -> Option<Tensor<2, Int>> {
+    match parts.len() {
+        0 => None,
+        1 => parts.pop(),
+        _ => Some(Tensor::cat(parts, 1)),
+    }
+}
+
+impl Bundle {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let values = |shapes: &[&[usize]]| -> usize {
+            shapes.iter().map(|s| s.iter().product::<usize>()).sum()
+        };
+        4 * match &self.merged {
+            Merged::Direct(gradient) => values(&[&gradient.dims()]),
+            Merged::Outer(left, right) => values(&[&left.dims(), &right.dims()]),
+            Merged::Rows(rows, right) => values(&[&rows.dims(), &right.dims()]),
+            Merged::Convolution(c) => values(&[&c.input.dims(), &c.output.dims()]),
+            Merged::Tied { rows, outer } => values(&[
+                &rows.0.dims(),
+                &rows.1.dims(),
+                &outer.0.dims(),
+                &outer.1.dims(),
+            ]),
+        }
+    }
+
+    /// Only the given samples.
+    pub fn select(&mut self, samples: &Tensor<1, Int>) {
+        let pick = |tensor: &Tensor<4>| tensor.clone().select(0, samples.clone());
+        self.merged = match &self.merged {
+            Merged::Direct(gradient) => Merged::Direct(gradient.clone().select(0, samples.clone())),
+            Merged::Outer(left, right) => Merged::Outer(pick(left), pick(right)),
+            Merged::Rows(rows, right) => Merged::Rows(
+                rows.clone().select(0, samples.clone()),
+                right.clone().select(0, samples.clone()),
+            ),
+            Merged::Convolution(convolution) => Merged::Convolution(Convolution {
+                input: pick(&convolution.input),
+                output: pick(&convolution.output),
+                kernel: convolution.kernel,
+                options: convolution.options.clone(),
+            }),
+            Merged::Tied { rows, outer } => Merged::Tied {
+                rows: (
+                    rows.0.clone().select(0, samples.clone()),
+                    rows.1.clone().select(0, samples.clone()),
+                ),
+                outer: (pick(&outer.0), pick(&outer.1)),
+            },
+        };
+    }
+}

@@ -1,0 +1,142 @@
+//! Convolutions: the weight gradient is an outer product over output positions, of the output
+//! gradient with the input patches.
+
+use super::contribution::Convolution;
+use super::norm::{SquaredNorm, sum_of_squares};
+use super::outer;
+use super::strategy::{Performance, Size, Strategy};
+use burn::tensor::ops::PadMode;
+use burn::tensor::{Slice, Tensor};
+
+impl Convolution {
+    pub(crate) fn size(&self) -> Size {
+        let [batch, channels_out, height, width] = self.output.dims();
+        let groups = self.options.groups;
+        Size {
+            batch,
+            blocks: groups,
+            positions: height * width,
+            left: channels_out / groups,
+            right: self.input.dims()[1] / groups * self.kernel[0] * self.kernel[1],
+        }
+    }
+
+    /// The patches each output position sees, as a strided view
+    /// `[batch, channels, kernel_1, kernel_2, height_out, width_out]` of the padded input.
+    fn patches(&self, first: usize, count: usize) -> Tensor<6> {
+        let [_, _, height, width] = self.output.dims();
+        let input = self.input.clone().narrow(0, first, count);
+        let [(top, bottom), (left, right)] = self.options.padding;
+        let input = if [top, bottom, left, right] == [0; 4] {
+            input
+        } else {
+            input.pad((left, right, top, bottom), PadMode::Constant(0.0))
+        };
+        let [stride_1, stride_2] = self.options.stride;
+        let [dilation_1, dilation_2] = self.options.dilation;
+        let span = |kernel: usize, dilation: usize| dilation * (kernel - 1) + 1;
+        let windows: Tensor<5> = input.unfold(2, span(self.kernel[0], dilation_1), stride_1);
+        let windows: Tensor<6> = windows.unfold(3, span(self.kernel[1], dilation_2), stride_2);
+        let every = |step: usize| Slice::new(0, None, step as isize);
+        windows
+            .slice([
+                Slice::full(),
+                Slice::full(),
+                // A transposed convolution's extra output rows see no input position.
+                Slice::from(0..height),
+                Slice::from(0..width),
+                every(dilation_1),
+                every(dilation_2),
+            ])
+            .permute([0, 1, 4, 5, 2, 3])
+    }
+
+    /// Output gradients and patches as factors of an outer product over positions.
+    pub(crate) fn factors(&self, first: usize, count: usize) -> (Tensor<4>, Tensor<4>) {
+        let Size {
+            blocks,
+            positions,
+            left,
+            right,
+            ..
+        } = self.size();
+        let output = self.output.clone().narrow(0, first, count);
+        let output = output.reshape([count, blocks, left, positions]);
+        let patches = self.patches(first, count);
+        let patches = patches.reshape([count, blocks, right, positions]);
+        (output.swap_dims(2, 3), patches.swap_dims(2, 3))
+    }
+
+    /// Samples whose patches fit the workspace.
+    fn chunk(&self, performance: &Performance) -> usize {
+        let size = self.size();
+        let patch_bytes = 4 * size.blocks * size.right * size.positions;
+        size.samples_within(performance.workspace_bytes, patch_bytes)
+    }
+
+    /// The per-sample gradients, formed from a workspace's worth of patches at a time.
+    pub(crate) fn materialise(&self, performance: &Performance) -> Tensor<2> {
+        let batch = self.size().batch;
+        let chunk = self.chunk(performance);
+        let parts = (0..batch).step_by(chunk).map(|first| {
+            let (left, right) = self.factors(first, chunk.min(batch - first));
+            outer::materialise(&left, &right)
+        });
+        let mut parts: Vec<_> = parts.collect();
+        if parts.len() == 1 {
+            return parts.swap_remove(0);
+        }
+        Tensor::cat(parts, 0)
+    }
+
+    /// The norm without keeping per-sample gradients.
+    pub(crate) fn squared_norm(
+        &self,
+        strategy: Strategy,
+        performance: &Performance,
+    ) -> SquaredNorm {
+        let size = self.size();
+        outer::over_samples(size.batch, self.chunk(performance), |first, count| {
+            let (left, right) = self.factors(first, count);
+            match strategy {
+                Strategy::Gram => outer::gram(&left, &right),
+                _ => outer::recompute(&left, &right, performance.workspace_bytes),
+            }
+        })
+    }
+
+    /// Kept per-sample gradients and their norm.
+    pub(crate) fn keep(&self, performance: &Performance) -> (SquaredNorm, Tensor<2>) {
+        let gradient = self.materialise(performance);
+        (sum_of_squares(gradient.clone()), gradient)
+    }
+
+    /// Σᵢ cᵢ gᵢ: one product over all positions of a workspace's worth of samples at a time.
+    pub(crate) fn weighted_sum(&self, factors: Tensor<1>, performance: &Performance) -> Tensor<1> {
+        let Size {
+            batch,
+            blocks,
+            positions,
+            left,
+            right,
+        } = self.size();
+        let chunk = self.chunk(performance);
+        let sums = (0..batch).step_by(chunk).map(|first| {
+            let count = chunk.min(batch - first);
+            let factors = factors.clone().narrow(0, first, count);
+            let output = self.output.clone().narrow(0, first, count);
+            let output = output * factors.reshape([count, 1, 1, 1]);
+            let output = output
+                .reshape([count, blocks, left, positions])
+                .permute([1, 2, 0, 3])
+                .reshape([blocks, left, count * positions]);
+            let patches = self.patches(first, count).permute([1, 2, 3, 0, 4, 5]);
+            let patches = patches.reshape([blocks, right, count * positions]);
+            output.matmul(patches.swap_dims(1, 2))
+        });
+        let sum = sums.reduce(|sum, part| sum + part);
+        let sum =
+            sum.unwrap_or_else(|| Tensor::zeros([blocks, left, right], &self.output.device()));
+        sum.reshape([blocks * left * right])
+    }
+}

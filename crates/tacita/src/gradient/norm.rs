@@ -1,0 +1,125 @@
+//! Squared norms that are never too small.
+//!
+//! Let u = 2⁻²⁴. A sum of n products in any order is off by at most γₙ Σ|aᵢbᵢ| with
+//! γₙ = n·u / (1 − n·u) (Higham 2002, §3.1). Every norm carries the bound of its own formula as
+//! `slack`: truth ≤ value + slack. Clipping uses [`Norms::upper`].
+
+use burn::tensor::{Device, Int, Tensor};
+
+/// Unit roundoff of f32, the least precise type norms are computed in.
+pub(crate) const UNIT_ROUNDOFF: f64 = 1.0 / (1u64 << 24) as f64;
+
+/// γₙ of Higham, a little enlarged for the roundings of the bound itself.
+pub(crate) fn gamma(operations: usize) -> f64 {
+    let error = operations as f64 * UNIT_ROUNDOFF;
+    1.01 * error / (1.0 - error.min(0.5))
+}
+
+/// ‖g_i‖² of each sample, and how far the truth may lie above it. Both `[batch]`.
+#[derive(Debug, Clone)]
+pub(crate) struct SquaredNorm {
+    pub value: Tensor<1>,
+    pub slack: Tensor<1>,
+}
+
+impl SquaredNorm {
+    pub fn zeros(batch: usize, device: &Device) -> Self {
+        Self {
+            value: Tensor::zeros([batch], device),
+            slack: Tensor::zeros([batch], device),
+        }
+    }
+
+    /// A value whose relative error is that of `operations` roundings.
+    pub fn relative(value: Tensor<1>, operations: usize) -> Self {
+        Self {
+            slack: value.clone() * gamma(operations),
+            value,
+        }
+    }
+
+    /// The squared norm of two disjoint parts of a gradient.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            value: self.value + other.value,
+            slack: self.slack + other.slack,
+        }
+    }
+}
+
+/// Σ of the last dimension, in two passes so that the error grows as the square root of its length.
+/// Returns the sums and the number of roundings in a chain.
+pub(crate) fn sum_last(rows: Tensor<2>) -> (Tensor<1>, usize) {
+    let [batch, length] = rows.dims();
+    let block = [1024, 512, 256, 128, 64, 32, 16]
+        .into_iter()
+        .find(|block| length % block == 0 && length / block > 1);
+    match block {
+        Some(block) => {
+            let partial = rows.reshape([batch, length / block, block]).sum_dim(2);
+            let sums = partial.reshape([batch, length / block]).sum_dim(1);
+            (sums.reshape([batch]), block + length / block)
+        }
+        None => (rows.sum_dim(1).reshape([batch]), length),
+    }
+}
+
+/// Σ of squares of each row.
+///
+/// # Shapes
+/// - `rows`: `[batch, elements]`
+pub(crate) fn sum_of_squares(rows: Tensor<2>) -> SquaredNorm {
+    let (value, operations) = sum_last(rows.clone() * rows);
+    SquaredNorm::relative(value, operations + 2)
+}
+
+/// Norms of every sample in every clipping group.
+#[derive(Debug, Clone)]
+pub struct Norms {
+    /// ‖g_i‖² as computed. `[batch, groups]`
+    pub(crate) squared: Tensor<2>,
+    /// A bound that the true ‖g_i‖ does not exceed. `[batch, groups]`
+    pub(crate) upper: Tensor<2>,
+}
+
+/// Below this, squares lose precision to underflow; it is added to every squared norm, so a gradient
+/// shorter than 1e-15 is clipped as if it were that long.
+const UNDERFLOW: f64 = 1e-30;
+
+impl Norms {
+    pub(crate) fn from_groups(groups: Vec<SquaredNorm>) -> Self {
+        let squared = groups.iter().map(|g| g.value.clone().unsqueeze_dim(1));
+        let squared = Tensor::cat(squared.collect(), 1);
+        let upper = groups
+            .into_iter()
+            .map(|g| (g.value + g.slack).unsqueeze_dim(1));
+        // Four more roundings: the sum, the constant, the root, the product.
+        let upper = (Tensor::cat(upper.collect(), 1) + UNDERFLOW).sqrt() * (1.0 + gamma(4));
+        Self { squared, upper }
+    }
+
+    /// Factors with 0 where the norm is zero or not finite.
+    pub(crate) fn zero_where_unusable(&self, factors: Tensor<2>) -> Tensor<2> {
+        let usable = self.upper.clone().is_finite();
+        let usable = usable.bool_and(self.squared.clone().not_equal_elem(0.0));
+        factors.mask_fill(usable.bool_not(), 0.0)
+    }
+
+    /// Only the given samples.
+    pub(crate) fn select(self, samples: Tensor<1, Int>) -> Self {
+        Self {
+            squared: self.squared.select(0, samples.clone()),
+            upper: self.upper.select(0, samples),
+        }
+    }
+
+    /// Norms of each sample and group as computed, for tests and diagnostics.
+    pub fn values(&self) -> Tensor<2> {
+        self.squared.clone().sqrt()
+    }
+
+    /// Bounds that the true norms do not exceed.
+    pub fn upper(&self) -> Tensor<2> {
+        self.upper.clone()
+    }
+}

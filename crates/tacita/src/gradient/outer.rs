@@ -1,0 +1,143 @@
+//! g_i = Σₜ aₜ ⊗ bₜ: its norm and its weighted sum.
+
+use super::norm::{SquaredNorm, gamma, sum_last, sum_of_squares};
+use super::strategy::Size;
+use burn::tensor::Tensor;
+
+pub(crate) fn size(left: &Tensor<4>, right: &Tensor<4>) -> Size {
+    let [batch, blocks, positions, d] = left.dims();
+    Size {
+        batch,
+        blocks,
+        positions,
+        left: d,
+        right: right.dims()[3],
+    }
+}
+
+/// One position: ‖a ⊗ b‖² = ‖a‖²‖b‖² (Goodfellow 2015). Two sums of positive terms: no cancellation.
+pub(crate) fn ghost(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
+    let Size { batch, blocks, .. } = size(left, right);
+    let square = |factor: &Tensor<4>| {
+        let width = factor.dims()[3];
+        let rows = factor.clone().reshape([batch * blocks, width]);
+        sum_last(rows.clone() * rows)
+    };
+    let (a, a_operations) = square(left);
+    let (b, b_operations) = square(right);
+    let product = (a * b).reshape([batch, blocks]).sum_dim(1).reshape([batch]);
+    SquaredNorm::relative(product, a_operations + b_operations + blocks + 3)
+}
+
+/// ⟨AAᵀ, BBᵀ⟩ (Li et al. 2022, §4). The terms cancel, so the error is bounded on (Σₜ ‖aₜ‖‖bₜ‖)².
+pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
+    let Size {
+        batch,
+        blocks,
+        positions,
+        left: d,
+        right: p,
+    } = size(left, right);
+    let gram = |factor: &Tensor<4>| factor.clone().matmul(factor.clone().swap_dims(2, 3));
+    let products = (gram(left) * gram(right)).reshape([batch * blocks * positions, positions]);
+    let (value, row_operations) = sum_last(products);
+    let (value, operations) = sum_last(value.reshape([batch, blocks * positions]));
+    let reach = reach(left, right);
+    let operations = d + p + row_operations + operations + 4;
+    SquaredNorm {
+        value: value.clamp_min(0.0),
+        slack: reach.clone() * reach * gamma(operations),
+    }
+}
+
+/// Σₜ ‖aₜ‖‖bₜ‖ over blocks and positions, a bound on ‖g_i‖ that does not cancel.
+fn reach(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<1> {
+    let Size {
+        batch,
+        blocks,
+        positions,
+        ..
+    } = size(left, right);
+    let square = |factor: &Tensor<4>| (factor.clone() * factor.clone()).sum_dim(3);
+    let norms = (square(left) * square(right)).sqrt();
+    norms
+        .reshape([batch, blocks * positions])
+        .sum_dim(1)
+        .reshape([batch])
+}
+
+/// The per-sample gradients themselves, `[batch, blocks · d · p]`.
+pub(crate) fn materialise(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<2> {
+    let Size {
+        batch,
+        blocks,
+        left: d,
+        right: p,
+        ..
+    } = size(left, right);
+    left.clone()
+        .swap_dims(2, 3)
+        .matmul(right.clone())
+        .reshape([batch, blocks * d * p])
+}
+
+/// The norm of per-sample gradients that are formed a few samples at a time and dropped.
+pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>, workspace: usize) -> SquaredNorm {
+    let size = size(left, right);
+    let chunk = size.samples_within(workspace, size.gradient_bytes() / size.batch.max(1));
+    over_samples(size.batch, chunk, |first, count| {
+        let left = left.clone().narrow(0, first, count);
+        let right = right.clone().narrow(0, first, count);
+        let mut norm = sum_of_squares(materialise(&left, &right));
+        // What is summed later is the exact product, not this rounded one.
+        let error = reach(&left, &right) * gamma(size.positions);
+        norm.slack = norm.slack + error.clone() * (norm.value.clone().sqrt() * 2.0 + error);
+        norm
+    })
+}
+
+/// Norms computed for runs of samples and joined.
+pub(crate) fn over_samples(
+    batch: usize,
+    chunk: usize,
+    norm: impl Fn(usize, usize) -> SquaredNorm,
+) -> SquaredNorm {
+    if chunk >= batch {
+        return norm(0, batch);
+    }
+    let parts: Vec<_> = (0..batch)
+        .step_by(chunk)
+        .map(|first| norm(first, chunk.min(batch - first)))
+        .collect();
+    SquaredNorm {
+        value: Tensor::cat(parts.iter().map(|part| part.value.clone()).collect(), 0),
+        slack: Tensor::cat(parts.iter().map(|part| part.slack.clone()).collect(), 0),
+    }
+}
+
+/// Σᵢ cᵢ gᵢ = Aᵀ diag(c) B over all samples and positions at once, `[blocks · d · p]`.
+pub(crate) fn weighted_sum(left: Tensor<4>, right: Tensor<4>, factors: Tensor<1>) -> Tensor<1> {
+    let Size {
+        batch,
+        blocks,
+        positions,
+        left: d,
+        right: p,
+    } = size(&left, &right);
+    let factors = factors.reshape([batch, 1, 1, 1]);
+    // The factors go onto the narrower side.
+    let (left, right) = if d < p {
+        (left * factors, right)
+    } else {
+        (left, right * factors)
+    };
+    let rows = batch * positions;
+    if blocks == 1 {
+        let left = left.reshape([rows, d]);
+        let right = right.reshape([rows, p]);
+        return left.transpose().matmul(right).reshape([d * p]);
+    }
+    let left = left.swap_dims(0, 1).reshape([blocks, rows, d]);
+    let right = right.swap_dims(0, 1).reshape([blocks, rows, p]);
+    left.swap_dims(1, 2).matmul(right).reshape([blocks * d * p])
+}

@@ -1,0 +1,239 @@
+//! All per-sample gradients of one pass: norms by group, weighted sums.
+
+use super::bundle::Bundle;
+use super::contribution::{Contribution, Form, Target};
+use super::norm::{Norms, SquaredNorm};
+use super::strategy::Performance;
+use burn::module::ParamId;
+use burn::tensor::{Device, Int, Tensor};
+use std::collections::HashMap;
+use thiserror::Error;
+
+/// Where a parameter stands in the model, and which clipping group it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// Position in the order in which the model visits its trainable parameters.
+    pub parameter: usize,
+    /// Clipping group.
+    pub group: usize,
+}
+
+/// Why no per-sample gradients could be had. Nothing was released.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GradientError {
+    /// A layer whose first dimension is not the sample.
+    #[error(
+        "a layer saw {seen} rows in dimension 0 where the batch has {batch} samples; keep the sample \
+         as dimension 0 (use `[batch, positions, features]`, not `[batch * positions, features]`)"
+    )]
+    NotPerSample {
+        /// Rows seen.
+        seen: usize,
+        /// Samples in the batch.
+        batch: usize,
+    },
+    /// A layer that is not part of the model being trained.
+    #[error(
+        "the forward pass used parameter {id}, which the model does not contain; every layer of the \
+         forward pass must be a field of the module that is trained"
+    )]
+    UnknownParameter {
+        /// Its identifier.
+        id: ParamId,
+    },
+    /// A rule whose parts do not add up to its targets.
+    #[error(
+        "a rule contributed {seen} values per sample to parameters of {expected} elements; check the \
+         shapes the rule returns"
+    )]
+    WrongSize {
+        /// Elements contributed.
+        seen: usize,
+        /// Elements of the targets.
+        expected: usize,
+    },
+}
+
+/// The sum of weighted per-sample gradients, by parameter; none where a parameter was not used.
+pub type WeightedSums = Vec<Option<Tensor<1>>>;
+
+/// Per-sample gradients in factored form.
+#[derive(Debug)]
+pub struct PerSampleGradients {
+    bundles: Vec<Bundle>,
+    slots: HashMap<ParamId, Slot>,
+    groups: usize,
+    parameters: usize,
+    batch: usize,
+    device: Device,
+    performance: Performance,
+}
+
+impl PerSampleGradients {
+    /// Sorts contributions by parameter and merges those to the same one.
+    pub fn new(
+        contributions: Vec<Contribution>,
+        slots: &HashMap<ParamId, Slot>,
+        batch: usize,
+        device: &Device,
+        performance: Performance,
+    ) -> Result<Self, GradientError> {
+        let contributions = keep_trainable(contributions);
+        for contribution in &contributions {
+            check(contribution, slots, batch)?;
+        }
+        let contributions = separate(contributions, slots);
+        let mut order: Vec<Vec<Target>> = Vec::new();
+        let mut by_targets: HashMap<Vec<Target>, Vec<Contribution>> = HashMap::new();
+        for contribution in contributions {
+            let key = contribution.targets.clone();
+            let uses = by_targets.entry(key.clone()).or_default();
+            if uses.is_empty() {
+                order.push(key);
+            }
+            uses.push(contribution);
+        }
+        let bundles = order
+            .into_iter()
+            .filter_map(|targets| {
+                let uses = by_targets.remove(&targets)?;
+                let group = slots[&targets[0].id].group;
+                Bundle::merge(uses, targets, group)
+            })
+            .collect();
+        Ok(Self {
+            bundles,
+            groups: slots.values().map(|slot| slot.group + 1).max().unwrap_or(0),
+            parameters: slots.len(),
+            slots: slots.clone(),
+            batch,
+            device: device.clone().without_autodiff(),
+            performance,
+        })
+    }
+
+    /// Norms of every sample in every group. Also decides what is kept for the weighted sums.
+    pub fn norms(&mut self) -> Norms {
+        let mut kept_left = self.performance.kept_bytes;
+        let mut groups = vec![SquaredNorm::zeros(self.batch, &self.device); self.groups];
+        for bundle in &mut self.bundles {
+            let norm = bundle.squared_norm(&self.performance, &mut kept_left);
+            let group = &mut groups[bundle.group];
+            *group = group.clone().and(norm);
+        }
+        Norms::from_groups(groups)
+    }
+
+    /// Σᵢ factorsᵢ gᵢ for several rows of factors over the same pass.
+    ///
+    /// # Shapes
+    /// - `factors`: for each query `[batch, groups]`
+    pub fn weighted_sums(self, factors: &[Tensor<2>]) -> Vec<WeightedSums> {
+        let mut sums: Vec<WeightedSums> = vec![vec![None; self.parameters]; factors.len()];
+        for bundle in self.bundles {
+            for (query, sums) in factors.iter().zip(&mut sums) {
+                let factors = query.clone().narrow(1, bundle.group, 1);
+                let factors = factors.reshape([self.batch]);
+                let sum = bundle.weighted_sum(factors, &self.performance);
+                for (target, part) in bundle.targets.iter().zip(bundle.per_target(sum)) {
+                    let total = &mut sums[self.slots[&target.id].parameter];
+                    *total = Some(match total.take() {
+                        Some(total) => total + part,
+                        None => part,
+                    });
+                }
+            }
+        }
+        sums
+    }
+
+    /// Bytes the factored gradients hold.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bundles.iter().map(Bundle::bytes).sum()
+    }
+
+    /// Only the given samples. Removing a sample with a non-finite value must be by selection, not by
+    /// a factor of zero: 0 × NaN is NaN.
+    pub(crate) fn select(&mut self, samples: Tensor<1, Int>) {
+        self.batch = samples.dims()[0];
+        for bundle in &mut self.bundles {
+            bundle.select(&samples);
+        }
+    }
+}
+
+/// Removes frozen targets.
+fn keep_trainable(contributions: Vec<Contribution>) -> Vec<Contribution> {
+    contributions
+        .into_iter()
+        .flat_map(|contribution| {
+            if contribution.targets.iter().all(|target| target.trainable) {
+                vec![contribution]
+            } else {
+                contribution.split()
+            }
+        })
+        .filter(|contribution| contribution.targets.iter().all(|target| target.trainable))
+        .collect()
+}
+
+fn check(
+    contribution: &Contribution,
+    slots: &HashMap<ParamId, Slot>,
+    batch: usize,
+) -> Result<(), GradientError> {
+    let seen = contribution.batch();
+    if seen != batch {
+        return Err(GradientError::NotPerSample { seen, batch });
+    }
+    for target in &contribution.targets {
+        if !slots.contains_key(&target.id) {
+            return Err(GradientError::UnknownParameter { id: target.id });
+        }
+    }
+    let expected: usize = contribution.targets.iter().map(|t| t.elements).sum();
+    let seen = match &contribution.form {
+        Form::Outer { left, right } => left.dims()[1] * left.dims()[3] * right.dims()[3],
+        Form::Direct { gradient } => gradient.dims()[1],
+        Form::Convolution(convolution) => {
+            let size = convolution.size();
+            size.blocks * size.left * size.right
+        }
+        // The number of rows is the table's.
+        Form::Rows { right, .. } => expected / right.dims()[2] * right.dims()[2],
+    };
+    if seen != expected {
+        return Err(GradientError::WrongSize { seen, expected });
+    }
+    Ok(())
+}
+
+/// Takes contributions to several targets apart where the targets are used otherwise too, or are
+/// clipped in different groups.
+fn separate(contributions: Vec<Contribution>, slots: &HashMap<ParamId, Slot>) -> Vec<Contribution> {
+    let layout = |contribution: &Contribution| {
+        let direct = matches!(contribution.form, Form::Direct { .. });
+        (contribution.targets.clone(), direct)
+    };
+    let mut layouts: HashMap<ParamId, (Vec<Target>, bool)> = HashMap::new();
+    let mut apart = false;
+    for contribution in &contributions {
+        let group = slots[&contribution.targets[0].id].group;
+        for target in &contribution.targets {
+            let known = layouts
+                .entry(target.id)
+                .or_insert_with(|| layout(contribution));
+            let several = contribution.targets.len() > 1 || known.0.len() > 1;
+            apart |= several && *known != layout(contribution);
+            apart |= slots[&target.id].group != group;
+        }
+    }
+    if !apart {
+        return contributions;
+    }
+    contributions
+        .into_iter()
+        .flat_map(Contribution::split)
+        .collect()
+}

@@ -1,0 +1,102 @@
+//! No norm bound lies below the truth, computed in f64 from the same factors.
+
+use super::norm::SquaredNorm;
+use super::{outer, rows};
+use burn::tensor::{Device, Tensor, TensorData};
+use proptest::prelude::*;
+
+/// Values whose outer products nearly cancel over positions: each position is followed by its
+/// negative, but for a part in `1 / residue`.
+fn cancelling(batch: usize, positions: usize, width: usize, seed: u64, residue: f32) -> Vec<f32> {
+    let mut state = seed;
+    let mut values: Vec<f32> = Vec::with_capacity(batch * positions * width);
+    for index in 0..batch * positions * width {
+        let position = index / width % positions;
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let fresh = (state >> 40) as f32 / (1 << 23) as f32 - 1.0;
+        values.push(if position % 2 == 1 && residue < 1.0 {
+            -values[index - width] * (1.0 + residue * fresh)
+        } else {
+            fresh
+        });
+    }
+    values
+}
+
+fn tensor<const D: usize>(values: &[f32], shape: [usize; D]) -> Tensor<D> {
+    Tensor::from_data(TensorData::new(values.to_vec(), shape), &Device::default())
+}
+
+/// ‖Σₜ aₜ ⊗ bₜ‖² of one sample, in f64.
+fn truth(a: &[f32], b: &[f32], d: usize, p: usize) -> f64 {
+    let mut gradient = vec![0.0f64; d * p];
+    for (a, b) in a.chunks(d).zip(b.chunks(p)) {
+        for (i, a) in a.iter().enumerate() {
+            for (j, b) in b.iter().enumerate() {
+                gradient[i * p + j] += f64::from(*a) * f64::from(*b);
+            }
+        }
+    }
+    gradient.iter().map(|v| v * v).sum()
+}
+
+fn assert_bounds(what: &str, norm: SquaredNorm, truths: &[f64]) {
+    let values = norm.value.into_data().iter::<f64>().collect::<Vec<_>>();
+    let slacks = norm.slack.into_data().iter::<f64>().collect::<Vec<_>>();
+    for ((value, slack), truth) in values.iter().zip(slacks).zip(truths) {
+        assert!(
+            value + slack >= *truth,
+            "{what}: {value:e} + {slack:e} < {truth:e}"
+        );
+        assert!(value - slack <= truth * 1.000_001, "{what}: {value:e} - {slack:e} > {truth:e}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn outer_product_bounds_never_lie_below_the_truth(
+        seed: u64, positions in 1usize..40, d in 1usize..12, p in 1usize..12, digits in 0i32..8,
+    ) {
+        let batch = 2;
+        let residue = 10f32.powi(-digits);
+        // Only one side alternates, or the products would not cancel.
+        let a = cancelling(batch, positions, d, seed, residue);
+        let b: Vec<f32> = cancelling(batch, 1, p, seed ^ 1, 1.0)
+            .chunks(p).flat_map(|row| row.repeat(positions)).collect();
+        let (left, right) = (
+            tensor(&a, [batch, 1, positions, d]),
+            tensor(&b, [batch, 1, positions, p]),
+        );
+        let truths: Vec<f64> = (0..batch)
+            .map(|i| truth(
+                &a[i * positions * d..(i + 1) * positions * d],
+                &b[i * positions * p..(i + 1) * positions * p],
+                d, p,
+            ))
+            .collect();
+        assert_bounds("gram", outer::gram(&left, &right), &truths);
+        assert_bounds("recomputed", outer::recompute(&left, &right, 64), &truths);
+        if positions == 1 {
+            assert_bounds("ghost", outer::ghost(&left, &right), &truths);
+        }
+    }
+
+    #[test]
+    fn embedding_bounds_never_lie_below_the_truth(
+        seed: u64, positions in 1usize..40, width in 1usize..9, table in 1usize..4, digits in 0i32..8,
+    ) {
+        let values = cancelling(1, positions, width, seed, 10f32.powi(-digits));
+        // Pairs of positions share a token, so that they cancel.
+        let tokens: Vec<i64> = (0..positions).map(|t| (t / 2 % table) as i64).collect();
+        let one_hot: Vec<f32> = tokens.iter()
+            .flat_map(|token| (0..table).map(move |row| f32::from(row as i64 == *token)))
+            .collect();
+        let rows = Tensor::from_data(
+            TensorData::new(tokens, [1, positions]), &Device::default());
+        let right = tensor(&values, [1, positions, width]);
+        let truths = [truth(&one_hot, &values, table, width)];
+        assert_bounds("rows", rows::squared_norm(&rows, &right, table), &truths);
+    }
+}

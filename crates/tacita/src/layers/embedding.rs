@@ -1,0 +1,64 @@
+//! A table of vectors looked up by token.
+
+use crate::gradient::{Contribution, Target};
+use crate::tape;
+use burn::module::{Module, Param};
+use burn::nn::{self, Initializer};
+use burn::tensor::{Int, Tensor, module::embedding};
+
+layer_config! {
+    /// Configuration of an [`Embedding`] layer.
+    EmbeddingConfig(nn::EmbeddingConfig) -> Embedding;
+    new(n_embedding: usize, d_model: usize);
+    with_initializer(Initializer),
+}
+
+/// A lookup table; see [`nn::Embedding`].
+#[derive(Module, Debug)]
+pub struct Embedding {
+    /// `[n_embedding, d_model]`
+    pub weight: Param<Tensor<2>>,
+}
+
+same_fields!(Embedding, nn::Embedding { weight });
+
+impl Embedding {
+    /// Looks tokens up.
+    ///
+    /// # Shapes
+    /// - input: `[batch, positions]`
+    /// - output: `[batch, positions, d_model]`
+    pub fn forward(&self, input: Tensor<2, Int>) -> Tensor<3> {
+        if !tape::is_recording() {
+            return embedding(self.weight.val(), input);
+        }
+        let input = input.inner();
+        let output = embedding(self.weight.val().inner(), input.clone());
+        let (output, probe) = tape::probe(output, None);
+        let target = Target::of(&self.weight);
+        tape::on_backward(probe, move |gradient: Tensor<3>| {
+            vec![Contribution::rows(input, gradient, target)]
+        });
+        output
+    }
+
+    /// Scores every row of the table against `hidden`: the output layer of a model that ties its
+    /// output weights to its embedding. Both uses are summed before the norm.
+    ///
+    /// # Shapes
+    /// - hidden: `[batch, positions, d_model]`
+    /// - output: `[batch, positions, n_embedding]`
+    pub fn tied_output(&self, hidden: Tensor<3>) -> Tensor<3> {
+        if !tape::is_recording() {
+            return hidden.matmul(self.weight.val().transpose().unsqueeze());
+        }
+        let weight = self.weight.val().inner();
+        let output = hidden.clone().matmul(weight.transpose().unsqueeze());
+        let (output, probe) = tape::probe(output, None);
+        let (hidden, target) = (hidden.inner(), Target::of(&self.weight));
+        tape::on_backward(probe, move |gradient: Tensor<3>| {
+            vec![Contribution::outer(gradient, hidden, [target])]
+        });
+        output
+    }
+}

@@ -1,0 +1,58 @@
+//! Root-mean-square normalisation.
+
+use super::affine;
+use crate::gradient::Target;
+use crate::tape;
+use burn::module::{Module, Param};
+use burn::nn;
+use burn::tensor::Tensor;
+
+layer_config! {
+    /// Configuration of an [`RmsNorm`] layer.
+    RmsNormConfig(nn::RmsNormConfig) -> RmsNorm;
+    new(d_model: usize);
+    with_epsilon(f64),
+}
+
+/// Root-mean-square normalisation over the last dimension; see [`nn::RmsNorm`].
+#[derive(Module, Debug)]
+pub struct RmsNorm {
+    /// The learned scale, `[d_model]`.
+    pub gamma: Param<Tensor<1>>,
+    /// A value required for numerical stability.
+    pub epsilon: f64,
+}
+
+same_fields!(RmsNorm, nn::RmsNorm { gamma, epsilon });
+
+impl RmsNorm {
+    /// Normalises the last dimension.
+    ///
+    /// # Shapes
+    /// - input and output: `[batch, ..., d_model]`
+    pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        if !tape::is_recording() || D == 1 {
+            return nn::RmsNorm::from(self.clone()).forward(input);
+        }
+        let dims = input.dims();
+        let features = dims[D - 1];
+        let positions = dims[1..D - 1].iter().product::<usize>();
+        let input = input.reshape([dims[0], positions, features]);
+        let epsilon = self.epsilon;
+        let normalise = move |input: Tensor<3>| {
+            let mean_square = input.clone().square().mean_dim(2);
+            input / (mean_square + epsilon).sqrt()
+        };
+        let output = normalise(input.clone()) * self.gamma.val().inner().unsqueeze();
+        let (output, probe) = tape::probe(output, None);
+        let input = input.inner();
+        affine::on_backward(
+            probe,
+            move || normalise(input),
+            false,
+            Target::of(&self.gamma),
+            None,
+        );
+        output.reshape(dims)
+    }
+}

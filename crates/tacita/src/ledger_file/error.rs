@@ -1,0 +1,106 @@
+//! Why a ledger file refuses.
+
+use std::io;
+use std::path::PathBuf;
+
+use tacita_accounting::LedgerError;
+use thiserror::Error;
+
+/// Why a ledger file cannot be written or read. None of these follows a release: the entry comes
+/// first.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LedgerFileError {
+    /// There is a file already.
+    #[error(
+        "{path} exists already; resume that run, or choose another path for a new one; nothing was released"
+    )]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process writes it.
+    #[error("{path} is in use by another run; nothing was released by this one")]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system failed.
+    #[error("cannot {action} the ledger {path}: {source}; nothing of this step was released")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The first line was never finished, so no step was ever admitted under it.
+    #[error(
+        "{path} ends within its first line: the run died before its first step, or this is no ledger; if so, delete it and start anew; nothing was released"
+    )]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line is not what was written.
+    #[error(
+        "{path} was changed or damaged in line {line} ({reason}); restore it from a copy: without it there is no knowing what was spent; nothing was released"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The plan of the run to resume is another one.
+    #[error(
+        "{path} was begun under another plan; resume with the plan it holds, or start a new run with a budget of its own; nothing was released"
+    )]
+    OtherPlan {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A private run would go on with a known seed, or the reverse.
+    #[error(
+        "{path} was begun with {} keys; resume with the same kind; nothing was released",
+        if *private { "private" } else { "fixed-seed (not private)" }
+    )]
+    OtherKeys {
+        /// The file.
+        path: PathBuf,
+        /// Whether the ledger is of a private run.
+        private: bool,
+    },
+    /// A step out of turn.
+    #[error(
+        "step {step} was asked for, but the ledger's next step is {expected}; steps are neither repeated nor left out; nothing was released"
+    )]
+    OutOfTurn {
+        /// The step asked for.
+        step: u64,
+        /// The step that may come.
+        expected: u64,
+    },
+    /// The plan has no such step.
+    #[error("step {step} is past the {planned} steps of the plan; nothing was released")]
+    PlanFinished {
+        /// The step asked for.
+        step: u64,
+        /// The steps of the plan.
+        planned: u64,
+    },
+    /// An earlier write failed.
+    #[error(
+        "an earlier write to the ledger {path} failed, so it can no longer be trusted to be on disk; stop, repair and resume; nothing of this step was released"
+    )]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The plan is no ledger.
+    #[error("the plan cannot be recorded: {0}; nothing was released")]
+    Plan(#[from] LedgerError),
+}

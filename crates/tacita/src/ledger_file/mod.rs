@@ -1,0 +1,363 @@
+//! The ledger of a run on disk: written before each release, never rewritten.
+//!
+//! The first line holds the committed plan. Each further line reserves a *block* of its steps, and
+//! is on disk (written and synchronised) before the first of them is released. So at any moment,
+//! even after `kill -9` or a power cut, the file covers every release that was made; steps of the
+//! last block that were not made yet count as spent, unless the run stopped in order and a last
+//! line gives them back. A resumed run goes on after the last reserved step.
+//!
+//! ```text
+//! {"tacita_ledger":1,"private":true,"block_steps":10,"plan":{…},"chain":"…"}
+//! {"first":0,"steps":10,"chain":"…"}
+//! {"first":10,"steps":10,"chain":"…"}
+//! {"stopped_before":13,"chain":"…"}
+//! ```
+//!
+//! Each line's `chain` is the SHA-256 of the chain before it and the line without it, so a file
+//! edited anywhere is refused. A last line without its newline was cut short by a crash. Nothing of
+//! it can have been released, yet it is *counted as a spent block*: an intact line that someone
+//! truncated looks the same. (Whole lines removed from the end leave no trace in the file; a
+//! checkpoint ahead of its ledger gives that away.)
+
+mod error;
+mod line;
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use tacita_accounting::{Ledger, Round};
+
+pub use error::LedgerFileError;
+use line::{Block, Chain, Entry, FORMAT, Header, Stop};
+
+/// What a ledger file says, read without touching it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LedgerRecord {
+    /// The whole plan the run is committed to; its ε is the guarantee.
+    pub plan: Ledger,
+    /// What counts as released so far: a prefix of the plan.
+    pub released: Ledger,
+    /// False if the run used a fixed seed; then nothing about it is private.
+    pub private: bool,
+}
+
+/// Reads the ledger file of a run, finished or not.
+pub fn read_ledger_file(path: &Path) -> Result<LedgerRecord, LedgerFileError> {
+    let bytes = std::fs::read(path).map_err(io_error("read", path))?;
+    let contents = Contents::parse(path, &bytes)?;
+    Ok(LedgerRecord {
+        released: contents.header.plan.prefix(contents.spent_steps()),
+        plan: contents.header.plan,
+        private: contents.header.private,
+    })
+}
+
+/// The ledger file of a run in progress, locked against other writers.
+#[derive(Debug)]
+pub(crate) struct LedgerFile {
+    file: Locked,
+    path: PathBuf,
+    header: Header,
+    chain: Chain,
+    /// Steps before this one are on disk.
+    reserved: u64,
+    /// The next step that may be released.
+    next: u64,
+    usable: bool,
+}
+
+impl LedgerFile {
+    /// Begins the ledger of a new run; `path` must not exist.
+    pub(crate) fn create(
+        path: &Path,
+        plan: &Ledger,
+        private: bool,
+    ) -> Result<Self, LedgerFileError> {
+        plan.check_not_empty()?;
+        let created = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path);
+        let file = created.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => LedgerFileError::Exists { path: path.into() },
+            _ => io_error("create", path)(source),
+        })?;
+        let file = Locked::new(file, path)?;
+        let header = Header {
+            tacita_ledger: FORMAT,
+            private,
+            block_steps: block_steps(plan.steps()),
+            plan: plan.clone(),
+        };
+        let (line, chain) = Chain::default().write(&header);
+        let mut ledger = Self {
+            file,
+            path: path.into(),
+            header,
+            chain,
+            reserved: 0,
+            next: 0,
+            usable: true,
+        };
+        ledger.write(&line)?;
+        sync_directory(path)?;
+        Ok(ledger)
+    }
+
+    /// Takes up the ledger of a run that stopped or died, under the same plan and kind of keys.
+    pub(crate) fn open(path: &Path, plan: &Ledger, private: bool) -> Result<Self, LedgerFileError> {
+        let opened = OpenOptions::new().read(true).write(true).open(path);
+        let mut file = Locked::new(opened.map_err(io_error("open", path))?, path)?;
+        let mut bytes = Vec::new();
+        file.0
+            .read_to_end(&mut bytes)
+            .map_err(io_error("read", path))?;
+        let contents = Contents::parse(path, &bytes)?;
+        if contents.header.plan != *plan {
+            return Err(LedgerFileError::OtherPlan { path: path.into() });
+        }
+        if contents.header.private != private {
+            let private = contents.header.private;
+            return Err(LedgerFileError::OtherKeys {
+                path: path.into(),
+                private,
+            });
+        }
+        let intact = contents.intact_bytes as u64;
+        file.0
+            .seek(SeekFrom::Start(intact))
+            .map_err(io_error("read", path))?;
+        let mut ledger = Self {
+            file,
+            path: path.into(),
+            chain: contents.chain,
+            header: contents.header,
+            reserved: contents.reserved,
+            next: contents.reserved,
+            usable: true,
+        };
+        if contents.torn {
+            // The torn line becomes the block it counts as. Dying here leaves it torn.
+            if ledger.reserved < ledger.planned_steps() {
+                ledger.reserve_block()?;
+            }
+            let end = ledger.file.0.stream_position();
+            let cut = end
+                .and_then(|end| ledger.file.0.set_len(end))
+                .and_then(|()| ledger.file.0.sync_all());
+            cut.map_err(io_error("repair", path))?;
+            ledger.next = ledger.reserved;
+        }
+        Ok(ledger)
+    }
+
+    /// Makes the entry of `step` durable and returns its round. Only after this may noise be drawn.
+    ///
+    /// One write in [`Header::block_steps`] calls goes to disk.
+    pub(crate) fn admit(&mut self, step: u64) -> Result<Round, LedgerFileError> {
+        if !self.usable {
+            return Err(LedgerFileError::Unusable {
+                path: self.path.clone(),
+            });
+        }
+        if step != self.next {
+            let expected = self.next;
+            return Err(LedgerFileError::OutOfTurn { step, expected });
+        }
+        let planned = self.planned_steps();
+        let round = self.header.plan.round_at(step);
+        let round = round.ok_or(LedgerFileError::PlanFinished { step, planned })?;
+        if step >= self.reserved {
+            self.reserve_block()?;
+        }
+        self.next += 1;
+        Ok(round)
+    }
+
+    /// The step to come.
+    pub(crate) fn next_step(&self) -> u64 {
+        self.next
+    }
+
+    /// What was released under this ledger, as it would read if the run stopped now.
+    pub(crate) fn released(&self) -> Ledger {
+        self.header.plan.prefix(self.next)
+    }
+
+    /// Stops in order: gives back the steps that were reserved and not released.
+    pub(crate) fn close(mut self) -> Result<Ledger, LedgerFileError> {
+        if self.usable && self.next < self.reserved {
+            let stopped_before = self.next;
+            self.append(&Stop { stopped_before })?;
+        }
+        Ok(self.released())
+    }
+
+    fn planned_steps(&self) -> u64 {
+        self.header.plan.steps()
+    }
+
+    fn reserve_block(&mut self) -> Result<(), LedgerFileError> {
+        let first = self.reserved;
+        let steps = self.header.block_steps.min(self.planned_steps() - first);
+        self.append(&Block { first, steps })?;
+        self.reserved = first + steps;
+        Ok(())
+    }
+
+    fn append(&mut self, value: &impl serde::Serialize) -> Result<(), LedgerFileError> {
+        let (line, chain) = self.chain.write(value);
+        self.write(&line)?;
+        self.chain = chain;
+        Ok(())
+    }
+
+    fn write(&mut self, line: &str) -> Result<(), LedgerFileError> {
+        // After a failed synchronisation the system may drop what it failed to write and report
+        // success the next time, so there is no second try.
+        self.usable = false;
+        let written = self
+            .file
+            .0
+            .write_all(line.as_bytes())
+            .and_then(|()| self.file.0.sync_data());
+        written.map_err(io_error("write", &self.path))?;
+        self.usable = true;
+        Ok(())
+    }
+}
+
+/// A hundredth of the plan, so that a crash wastes at most that; more than 256 saves nothing.
+fn block_steps(planned: u64) -> u64 {
+    (planned / 100).clamp(1, 256)
+}
+
+/// A ledger file taken apart.
+struct Contents {
+    header: Header,
+    chain: Chain,
+    /// Steps before this one were reserved by intact lines and not given back.
+    reserved: u64,
+    /// Length of the intact lines.
+    intact_bytes: usize,
+    /// Whether something follows them.
+    torn: bool,
+}
+
+impl Contents {
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, LedgerFileError> {
+        let damaged = |line: usize, reason| LedgerFileError::Damaged {
+            path: path.into(),
+            line,
+            reason,
+        };
+        let intact_bytes = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let mut lines = bytes[..intact_bytes].split_inclusive(|&byte| byte == b'\n');
+        let Some(first) = lines.next() else {
+            return Err(LedgerFileError::NoHeader { path: path.into() });
+        };
+        let header = Chain::default().read::<Header>(without_newline(first));
+        let (mut header, mut chain) = header.map_err(|reason| damaged(1, reason))?;
+        if header.tacita_ledger != FORMAT || header.block_steps == 0 {
+            return Err(damaged(1, "it is of an unknown format"));
+        }
+        // Checks what deserialising alone does not.
+        header.plan = Ledger::from_json(&header.plan.to_json())?;
+
+        let planned = header.plan.steps();
+        let (mut last_block, mut reserved) = (0, 0);
+        for (index, line) in lines.enumerate() {
+            let damaged = |reason| damaged(index + 2, reason);
+            let (entry, next) = chain.read(without_newline(line)).map_err(damaged)?;
+            chain = next;
+            match entry {
+                Entry::Block(Block { first, steps }) => {
+                    let most = header.block_steps.min(planned - reserved);
+                    if first != reserved || steps == 0 || steps > most {
+                        return Err(damaged("its steps do not follow those before"));
+                    }
+                    (last_block, reserved) = (first, first + steps);
+                }
+                Entry::Stop(Stop { stopped_before }) => {
+                    if !(last_block..=reserved).contains(&stopped_before) {
+                        return Err(damaged("it gives back steps that it cannot"));
+                    }
+                    (last_block, reserved) = (stopped_before, stopped_before);
+                }
+            }
+        }
+        Ok(Self {
+            header,
+            chain,
+            reserved,
+            intact_bytes,
+            torn: intact_bytes < bytes.len(),
+        })
+    }
+
+    /// Steps that count as released, with the block that a torn line may have reserved.
+    fn spent_steps(&self) -> u64 {
+        self.reserved
+            + if self.torn {
+                self.header.block_steps
+            } else {
+                0
+            }
+    }
+}
+
+fn without_newline(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
+}
+
+/// A file no other writer can open.
+#[derive(Debug)]
+struct Locked(File);
+
+impl Locked {
+    fn new(file: File, path: &Path) -> Result<Self, LedgerFileError> {
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(LedgerFileError::InUse { path: path.into() }),
+            Err(TryLockError::Error(source)) => Err(io_error("lock", path)(source)),
+        }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing the file would do, but not while a process being started shares it for a moment.
+        let _ = self.0.unlock();
+    }
+}
+
+/// A new file survives a power cut only once its directory does.
+fn sync_directory(path: &Path) -> Result<(), LedgerFileError> {
+    if cfg!(unix) {
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let directory = parent.unwrap_or(Path::new("."));
+        let synced = File::open(directory).and_then(|directory| directory.sync_all());
+        synced.map_err(io_error("create", path))?;
+    }
+    Ok(())
+}
+
+fn io_error(action: &'static str, path: &Path) -> impl Fn(io::Error) -> LedgerFileError {
+    let path = path.to_path_buf();
+    move |source| LedgerFileError::Io {
+        action,
+        path: path.clone(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests;

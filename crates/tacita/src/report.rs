@@ -1,0 +1,126 @@
+//! What may be said of a run's privacy, in words a data-protection officer can check.
+
+use crate::plan::CheckedPlan;
+use crate::session::Session;
+use serde::Serialize;
+use std::fmt;
+use tacita_accounting::Reading;
+
+/// The privacy statement of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// False if keys came from a fixed seed: then nothing here is a guarantee.
+    pub private: bool,
+    /// What one unit of privacy is.
+    pub unit: &'static str,
+    /// How neighbouring data sets differ.
+    pub neighbours: &'static str,
+    /// How records were drawn.
+    pub sampling: String,
+    /// Records as declared.
+    pub public_record_count: u64,
+    /// Steps of the plan.
+    pub steps: u64,
+    /// Noise multiplier of each query of a round: the gradient first.
+    pub noise_multipliers: Vec<f64>,
+    /// Certified lower end of ε of the whole plan.
+    pub epsilon_lower: f64,
+    /// Certified upper end of ε of the whole plan: the guarantee.
+    pub epsilon_upper: f64,
+    /// δ of the guarantee.
+    pub delta: f64,
+    /// The accountant that certified it.
+    pub accountant: &'static str,
+    /// The version of this library.
+    pub version: &'static str,
+    /// What the guarantee does not cover.
+    pub caveats: Vec<&'static str>,
+}
+
+const CAVEATS: [&str; 4] = [
+    "Holds for one record; a person with several records is protected less.",
+    "Covers the released gradients and everything computed from them; not choices made by looking at \
+     the data otherwise (tuning, preprocessing, early stopping on private scores).",
+    "Rate and divisor come from the declared record count, which is taken as public.",
+    "Assumes that nobody observes the memory or the timing of the training machine.",
+];
+
+impl Report {
+    pub(crate) fn new(session: &Session) -> Self {
+        Self::of_plan(session.plan(), session.is_private())
+    }
+
+    /// The statement of a plan, before or after it was run.
+    pub fn of_plan(plan: &CheckedPlan, private: bool) -> Self {
+        let (epsilon_lower, epsilon_upper) = match plan.epsilon() {
+            Reading::Bracket { lower, upper } => (lower, upper),
+            Reading::UpperBound(upper) => (0.0, upper),
+            Reading::Estimate(_) => (0.0, f64::INFINITY),
+        };
+        Self {
+            private,
+            unit: "one record",
+            neighbours: plan.ledger().neighbours().name(),
+            sampling: format!("Poisson, rate {}", plan.rate()),
+            public_record_count: plan.public_record_count(),
+            steps: plan.steps(),
+            noise_multipliers: plan.noise_multipliers().to_vec(),
+            epsilon_lower,
+            epsilon_upper,
+            delta: plan.delta(),
+            accountant: "privacy loss distribution (certified bracket)",
+            version: env!("CARGO_PKG_VERSION"),
+            caveats: CAVEATS.to_vec(),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.private {
+            writeln!(
+                f,
+                "Privacy: ε ≤ {:.4} at δ = {:e}",
+                round_up(self.epsilon_upper),
+                self.delta
+            )?;
+        } else {
+            writeln!(
+                f,
+                "NOT PRIVATE: the noise came from a fixed seed, so anyone can subtract it."
+            )?;
+            writeln!(
+                f,
+                "With secret keys the same plan would give ε ≤ {:.4} at δ = {:e}",
+                round_up(self.epsilon_upper),
+                self.delta
+            )?;
+        }
+        writeln!(f, "  unit         {} ({})", self.unit, self.neighbours)?;
+        writeln!(
+            f,
+            "  sampling     {} of {} declared records, {} steps",
+            self.sampling, self.public_record_count, self.steps
+        )?;
+        let multipliers: Vec<_> = self
+            .noise_multipliers
+            .iter()
+            .map(|z| format!("{z:.4}"))
+            .collect();
+        writeln!(f, "  noise        multiplier {}", multipliers.join(", "))?;
+        writeln!(
+            f,
+            "  accountant   {}, ε in [{:.6}, {:.6}]",
+            self.accountant, self.epsilon_lower, self.epsilon_upper
+        )?;
+        for caveat in &self.caveats {
+            writeln!(f, "  caveat       {caveat}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Printed with four digits, a bound must not get smaller.
+fn round_up(epsilon: f64) -> f64 {
+    (epsilon * 1e4).ceil() / 1e4
+}

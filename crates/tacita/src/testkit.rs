@@ -1,0 +1,243 @@
+//! Checks for models and for layers of one's own, against a slow and obvious oracle.
+//!
+//! ```
+//! use burn::module::Module;
+//! use burn::tensor::{Device, Distribution, Tensor};
+//! use tacita::{layers::LinearConfig, testkit};
+//!
+//! let device = Device::default();
+//! let model = LinearConfig::new(4, 3).init(&device.clone().autodiff());
+//! let batch = Tensor::<2>::random([5, 4], Distribution::Default, &device);
+//! testkit::assert_matches_per_sample_loop(&model, 5, |model, samples| {
+//!     let batch = batch.clone().narrow(0, samples.start, samples.len());
+//!     model.forward(batch).square().sum_dim(1).squeeze_dim(1)
+//! });
+//! ```
+
+use crate::clipping::{Clipper, Grouping, Groups};
+use crate::gradient::{Performance, Strategy};
+use crate::parameters::Parameters;
+use crate::pass;
+use crate::plan::Clipping;
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::{Gradients, Tensor, TensorData};
+use std::ops::Range;
+
+/// Norms agree to this, relative to the norm.
+pub const NORM_TOLERANCE: f64 = 1e-5;
+/// Weighted sums agree to this, relative to the norm of the parameter's sum.
+pub const SUM_TOLERANCE: f64 = 1e-4;
+
+/// Where a gradient is zero but for rounding (the bias of attention's keys, say), nothing agrees; what
+/// is asked for then is relative to the sample's whole gradient.
+const ROUNDING: f64 = 1e-6;
+
+/// One sample's gradient of each trainable parameter, by plain autodiff.
+pub type SampleGradient = Vec<Vec<f32>>;
+
+/// The oracle: one sample at a time through plain Burn autodiff.
+pub fn per_sample_loop<M: Module>(
+    model: &M,
+    batch: usize,
+    losses: impl Fn(&M, Range<usize>) -> Tensor<1>,
+) -> Vec<SampleGradient> {
+    (0..batch)
+        .map(|sample| {
+            let gradients = losses(model, sample..sample + 1).sum().backward();
+            let mut flatten = Flatten {
+                gradients,
+                flat: Vec::new(),
+            };
+            model.visit(&mut flatten);
+            flatten.flat
+        })
+        .collect()
+}
+
+struct Flatten {
+    gradients: Gradients,
+    flat: SampleGradient,
+}
+
+impl ModuleVisitor for Flatten {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if param.is_require_grad() {
+            let gradient = param.val().grad(&self.gradients);
+            self.flat.push(match gradient {
+                Some(gradient) => gradient.into_data().iter::<f32>().collect(),
+                None => vec![0.0; param.lazy_shape().num_elements()],
+            });
+        }
+    }
+}
+
+/// The clipped sums of a batch *without noise*, the gradient's and, if `directions`, OSO's second
+/// query's: sensitive. For tests of what a session would bound; never to be released.
+///
+/// One flat vector per trainable parameter.
+///
+/// # Panics
+/// If the model cannot be trained privately.
+pub fn clipped_sums_without_noise<M: Module>(
+    model: &M,
+    clipping: &Clipping,
+    directions: bool,
+    batch: usize,
+    losses: impl FnOnce(&M) -> Tensor<1>,
+) -> Vec<Vec<Vec<f32>>> {
+    let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
+    let clipper = Clipper {
+        groups: Groups::new(clipping.grouping, &parameters),
+        rule: clipping.rule,
+        directions,
+        performance: Performance::default(),
+    };
+    let shares = clipper.groups.shares().iter();
+    let thresholds: Vec<f64> = shares.map(|share| share * clipping.threshold).collect();
+    let sums = clipper
+        .sums(model, batch, &thresholds, losses)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let flat = |sum: Option<Tensor<1>>, elements: usize| match sum {
+        Some(sum) => sum.into_data().iter::<f32>().collect(),
+        None => vec![0.0; elements],
+    };
+    sums.into_iter()
+        .map(|query| {
+            let parameters = parameters.list().iter();
+            let pairs = query.into_iter().zip(parameters);
+            pairs.map(|(sum, p)| flat(sum, p.elements())).collect()
+        })
+        .collect()
+}
+
+/// Asserts that norms and weighted sums of every strategy and grouping equal the per-sample loop's,
+/// and that no norm bound lies below the truth.
+///
+/// `losses` gives one loss per sample of a range of the batch.
+///
+/// # Panics
+/// If they do not agree, naming the strategy, the parameter and both values.
+pub fn assert_matches_per_sample_loop<M: Module>(
+    model: &M,
+    batch: usize,
+    losses: impl Fn(&M, Range<usize>) -> Tensor<1>,
+) {
+    let oracle = per_sample_loop(model, batch, &losses);
+    let strategies = [
+        (Strategy::Automatic, 64 << 20),
+        (Strategy::Automatic, 0),
+        (Strategy::Gram, 0),
+        (Strategy::Kept, 0),
+        (Strategy::Recomputed, 0),
+    ];
+    for (strategy, kept_bytes) in strategies {
+        for grouping in [Grouping::Flat, Grouping::PerLayer] {
+            let performance = Performance {
+                strategy,
+                kept_bytes,
+                // Small enough that chunks of a few samples are exercised.
+                workspace_bytes: 1 << 12,
+            };
+            assert_pass(model, batch, &losses, &oracle, grouping, performance);
+        }
+    }
+}
+
+fn assert_pass<M: Module>(
+    model: &M,
+    batch: usize,
+    losses: &impl Fn(&M, Range<usize>) -> Tensor<1>,
+    oracle: &[SampleGradient],
+    grouping: Grouping,
+    performance: Performance,
+) {
+    let what = format!("{:?}, {grouping:?}", performance.strategy);
+    let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
+    let groups = Groups::new(grouping, &parameters);
+    let mut pass = pass::run(model, &groups, batch, performance, |m| losses(m, 0..batch))
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    let norms = pass.gradients.norms();
+    assert_norms(&what, &parameters, &groups, oracle, &norms);
+
+    // Two rows of uneven factors, so that a wrong sample or a wrong group shows.
+    let count = groups.shares().len();
+    let rows: Vec<Vec<f32>> = (1..=2)
+        .map(|query| {
+            (0..batch * count)
+                .map(|index| ((index * 7 + query * 3) % 11) as f32 / 11.0 - 0.3)
+                .collect()
+        })
+        .collect();
+    let device = norms.values().device();
+    let factors: Vec<Tensor<2>> = rows
+        .iter()
+        .map(|row| Tensor::from_data(TensorData::new(row.clone(), [batch, count]), &device))
+        .collect();
+    let sums = pass.gradients.weighted_sums(&factors);
+    let whole = (oracle.iter())
+        .map(|gradient| length(gradient.iter().flatten().map(|v| f64::from(*v))))
+        .fold(0.0, f64::max);
+    for (row, sums) in rows.iter().zip(sums) {
+        for (index, (parameter, sum)) in parameters.list().iter().zip(sums).enumerate() {
+            let group = groups.slots()[&parameter.id].group;
+            let mut expected = vec![0.0f64; parameter.elements()];
+            for (sample, gradient) in oracle.iter().enumerate() {
+                let factor = f64::from(row[sample * count + group]);
+                for (total, value) in expected.iter_mut().zip(&gradient[index]) {
+                    *total += factor * f64::from(*value);
+                }
+            }
+            let seen: Vec<f64> = match sum {
+                Some(sum) => sum.into_data().iter::<f64>().collect(),
+                None => vec![0.0; parameter.elements()],
+            };
+            // Sums may cancel; what they are made of does not.
+            let scale: f64 = (oracle.iter())
+                .map(|gradient| length(gradient[index].iter().map(|v| f64::from(*v))))
+                .fold(0.0, f64::max);
+            let error = length(seen.iter().zip(&expected).map(|(a, b)| a - b));
+            assert!(
+                error <= SUM_TOLERANCE * scale + ROUNDING * whole,
+                "{what}: weighted sum of `{}` is off by {error:e} of {scale:e}",
+                parameter.path,
+            );
+        }
+    }
+}
+
+fn assert_norms(
+    what: &str,
+    parameters: &Parameters,
+    groups: &Groups,
+    oracle: &[SampleGradient],
+    norms: &crate::gradient::Norms,
+) {
+    let count = groups.shares().len();
+    let values: Vec<f64> = norms.values().into_data().iter::<f64>().collect();
+    let upper: Vec<f64> = norms.upper().into_data().iter::<f64>().collect();
+    for (sample, gradient) in oracle.iter().enumerate() {
+        let whole = length(gradient.iter().flatten().map(|v| f64::from(*v)));
+        for group in 0..count {
+            let members = parameters.list().iter().zip(gradient);
+            let members = members.filter(|(p, _)| groups.slots()[&p.id].group == group);
+            let truth = length(members.flat_map(|(_, g)| g.iter().map(|v| f64::from(*v))));
+            let (value, upper) = (
+                values[sample * count + group],
+                upper[sample * count + group],
+            );
+            assert!(
+                (value - truth).abs() <= NORM_TOLERANCE * truth + ROUNDING * whole,
+                "{what}: norm of sample {sample}, group {group} is {value:e}, expected {truth:e}",
+            );
+            // The oracle's own pass rounds too.
+            assert!(
+                upper >= truth * (1.0 - 1e-6) - ROUNDING * whole,
+                "{what}: norm bound {upper:e} of sample {sample} lies below the norm {truth:e}",
+            );
+        }
+    }
+}
+
+fn length(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}

@@ -1,0 +1,8 @@
+//! The engine against slow, obvious oracles.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+mod coverage;
+mod layers;
+mod mechanism;
+mod shared;

@@ -1,0 +1,358 @@
+//! Sensitivity, non-finite samples, micro-batches, empty draws, the ledger.
+
+use crate::common::{Random, device, loss};
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Tensor, TensorData};
+use proptest::prelude::*;
+use tacita::clipping::{ClipRule, Grouping};
+use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
+use tacita::testkit::clipped_sums_without_noise;
+use tacita::{
+    CheckedPlan, Clipping, Keys, MicroBatch, Plan, PrivateModel, Records, Session, SessionError,
+    SessionOptions,
+};
+
+/// Images whose pixels are given; NaN and infinity are allowed.
+#[derive(Clone)]
+pub struct Images(pub Vec<Vec<f32>>);
+
+pub const SIDE: usize = 4;
+
+impl Images {
+    pub fn random(count: usize, seed: u64) -> Self {
+        let mut random = Random(seed);
+        let pixel = |random: &mut Random| (2.0 * random.uniform() - 1.0) * 3.0;
+        Self(
+            (0..count)
+                .map(|_| (0..SIDE * SIDE).map(|_| pixel(&mut random)).collect())
+                .collect(),
+        )
+    }
+
+    fn tensor<'a>(rows: impl Iterator<Item = &'a Vec<f32>>, device: &Device) -> Tensor<4> {
+        let values: Vec<f32> = rows.flatten().copied().collect();
+        let count = values.len() / (SIDE * SIDE);
+        Tensor::from_data(TensorData::new(values, [count, 1, SIDE, SIDE]), device)
+    }
+}
+
+impl Records for Images {
+    type Batch = Tensor<4>;
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn batch(&self, indices: &[usize], device: &Device) -> Tensor<4> {
+        Self::tensor(indices.iter().map(|index| &self.0[*index]), device)
+    }
+
+    fn synthetic(&self, seeds: &[u64], device: &Device) -> Tensor<4> {
+        let made: Vec<_> = seeds
+            .iter()
+            .map(|s| Images::random(1, *s).0.remove(0))
+            .collect();
+        Self::tensor(made.iter(), device)
+    }
+}
+
+#[derive(Module, Debug)]
+pub struct Net {
+    convolution: Conv2d,
+    linear: Linear,
+    head: Linear,
+}
+
+impl Net {
+    pub fn new() -> Self {
+        let ad = device().autodiff();
+        ad.seed(1);
+        Self {
+            convolution: Conv2dConfig::new([1, 3], [3, 3]).init(&ad),
+            linear: LinearConfig::new(12, 5).init(&ad),
+            head: LinearConfig::new(5, 2).init(&ad),
+        }
+    }
+}
+
+impl PrivateModel<Tensor<4>> for Net {
+    fn losses(&self, images: Tensor<4>) -> Tensor<1> {
+        let batch = images.dims()[0];
+        let hidden = self.convolution.forward(images).tanh().reshape([batch, 12]);
+        loss(self.head.forward(self.linear.forward(hidden).tanh()))
+    }
+}
+
+fn clippings() -> Vec<Clipping> {
+    let rules = [
+        ClipRule::Abadi,
+        ClipRule::Auto { gamma: 0.0 },
+        ClipRule::AUTO,
+    ];
+    let mut clippings = Vec::new();
+    for rule in rules {
+        for grouping in [Grouping::Flat, Grouping::PerLayer] {
+            for threshold in [1e-3, 0.7, 1e3] {
+                clippings.push(Clipping {
+                    rule,
+                    grouping,
+                    threshold,
+                });
+            }
+        }
+    }
+    clippings
+}
+
+/// The sums of the gradient and of the directions over some of the images.
+fn sums(model: &Net, images: &[Vec<f32>], clipping: &Clipping) -> Vec<Vec<f64>> {
+    let records = Images(images.to_vec());
+    let indices: Vec<usize> = (0..images.len()).collect();
+    clipped_sums_without_noise(model, clipping, true, images.len(), |model| {
+        model.losses(records.batch(&indices, &device()))
+    })
+    .into_iter()
+    .map(|query| query.into_iter().flatten().map(f64::from).collect())
+    .collect()
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).powi(2))
+        .sum::<f64>()
+        .sqrt()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    /// Neighbouring data sets. What a sum of n terms rounds is not a record's doing: it gets 1e-5.
+    #[test]
+    fn removing_one_record_moves_the_sum_at_most_the_bound(
+        seed: u64, count in 2usize..7, removed in 0usize..7, scale in -3i32..4, odd in 0usize..5,
+    ) {
+        let model = Net::new();
+        let mut images = Images::random(count, seed).0;
+        let removed = removed % count;
+        for pixel in &mut images[removed] {
+            *pixel *= 10f32.powi(3 * scale);
+        }
+        // The record that leaves may also be hostile.
+        match odd {
+            0 => images[removed][3] = f32::NAN,
+            1 => images[removed][3] = f32::INFINITY,
+            2 => images[removed].fill(0.0),
+            _ => {}
+        }
+        let mut neighbour = images.clone();
+        neighbour.remove(removed);
+        for clipping in clippings() {
+            let (with, without) = (
+                sums(&model, &images, &clipping),
+                sums(&model, &neighbour, &clipping),
+            );
+            let bounds = [clipping.threshold, 1.0];
+            for (query, bound) in bounds.into_iter().enumerate() {
+                let moved = distance(&with[query], &without[query]);
+                prop_assert!(
+                    moved <= bound * (1.0 + 1e-5),
+                    "query {query} moved {moved:e} > {bound:e} with {clipping:?}",
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn non_finite_samples_contribute_exactly_zero_and_change_nothing_else(
+        seed: u64, count in 1usize..6, place in 0usize..6, kind in 0usize..3,
+    ) {
+        let model = Net::new();
+        let images = Images::random(count, seed).0;
+        let mut bad = images[0].clone();
+        bad[5] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][kind];
+        let mut with = images.clone();
+        with.insert(place % (count + 1), bad);
+        for clipping in clippings() {
+            let (clean, dirty) = (sums(&model, &images, &clipping), sums(&model, &with, &clipping));
+            for (clean, dirty) in clean.iter().zip(&dirty) {
+                let scale = distance(clean, &vec![0.0; clean.len()]);
+                prop_assert!(distance(clean, dirty) <= 1e-5 * scale, "{clipping:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn abadi_with_a_tiny_threshold_equals_auto_v(seed: u64) {
+        let model = Net::new();
+        let images = Images::random(4, seed).0;
+        let with = |rule| Clipping { rule, grouping: Grouping::Flat, threshold: 1e-4 };
+        let abadi = sums(&model, &images, &with(ClipRule::Abadi));
+        let auto = sums(&model, &images, &with(ClipRule::Auto { gamma: 0.0 }));
+        prop_assert!(distance(&abadi[0], &auto[0]) <= 1e-10);
+    }
+}
+
+#[test]
+fn a_batch_of_only_non_finite_samples_gives_zero() {
+    let images = vec![vec![f32::NAN; SIDE * SIDE]; 3];
+    for query in sums(&Net::new(), &images, &Clipping::auto()) {
+        assert!(query.iter().all(|value| *value == 0.0));
+    }
+}
+
+const COUNT: u64 = 40;
+
+fn plan(batch: u64, steps: u64) -> CheckedPlan {
+    Plan::with_noise(0.8, 1e-5)
+        .public_record_count(COUNT)
+        .expected_batch(batch)
+        .steps(steps)
+        .direction_query(3.0)
+        .calibrate()
+        .unwrap()
+}
+
+/// All released values of a run of `steps`.
+fn run(images: &Images, plan: CheckedPlan, keys: Keys, options: SessionOptions) -> Vec<Vec<f32>> {
+    let model = Net::new();
+    let steps = plan.steps();
+    let mut session = Session::open_in_memory(plan, keys, &model, images, options).unwrap();
+    let mut released = Vec::new();
+    for _ in 0..steps {
+        let round = session.open_round().unwrap();
+        let bounded = round.clip(&model, images, &device()).unwrap();
+        let noisy = round.release(bounded).unwrap();
+        let gradients = [noisy.gradients(&model), noisy.directions(&model).unwrap()];
+        for gradient in gradients {
+            released.push(flatten(&model, &gradient));
+        }
+    }
+    assert!(matches!(
+        session.open_round(),
+        Err(SessionError::Finished { .. })
+    ));
+    assert_eq!(
+        &session.ledger(),
+        session.plan().ledger(),
+        "forecast equals record"
+    );
+    released
+}
+
+fn flatten(model: &Net, gradients: &GradientsParams) -> Vec<f32> {
+    struct Flatten<'a>(&'a GradientsParams, Vec<f32>);
+    impl ModuleVisitor for Flatten<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let gradient = self.0.get::<D>(param.id).unwrap();
+            assert_eq!(gradient.shape(), param.shape());
+            self.1.extend(gradient.into_data().iter::<f32>());
+        }
+    }
+    let mut flat = Flatten(gradients, Vec::new());
+    model.visit(&mut flat);
+    flat.1
+}
+
+#[test]
+fn micro_batches_give_the_result_of_one_pass() {
+    let images = Images::random(COUNT as usize, 3);
+    let with = |records| SessionOptions {
+        micro_batch: MicroBatch::Records(records),
+        ..SessionOptions::default()
+    };
+    let whole = run(&images, plan(20, 4), Keys::fixed_seed(1), with(1000));
+    for records in [1, 3, 7] {
+        let parts = run(&images, plan(20, 4), Keys::fixed_seed(1), with(records));
+        for (whole, parts) in whole.iter().zip(&parts) {
+            // Values lie on a grid of 1/32 to 1/16 of the noise: equal but where rounding tips over.
+            let tipped = whole.iter().zip(parts).filter(|(a, b)| a != b).count();
+            assert!(
+                tipped * 100 <= whole.len(),
+                "{tipped} of {} differ",
+                whole.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn empty_batches_still_release_noise_and_are_counted() {
+    let images = Images(Vec::new());
+    let released = run(
+        &images,
+        plan(1, 5),
+        Keys::fixed_seed(1),
+        SessionOptions::default(),
+    );
+    assert_eq!(released.len(), 10);
+    for values in released {
+        let zeros = values.iter().filter(|value| **value == 0.0).count();
+        assert!(
+            zeros * 10 < values.len(),
+            "noise on every value but a few on the grid's zero"
+        );
+    }
+}
+
+#[test]
+fn fixed_seeds_repeat_and_fresh_keys_do_not() {
+    let images = Images::random(COUNT as usize, 3);
+    let run = |keys| run(&images, plan(20, 2), keys, SessionOptions::default());
+    assert_eq!(run(Keys::fixed_seed(9)), run(Keys::fixed_seed(9)));
+    assert_ne!(run(Keys::fixed_seed(9)), run(Keys::fixed_seed(10)));
+    assert_ne!(run(Keys::from_os().unwrap()), run(Keys::from_os().unwrap()));
+}
+
+/// The noise really has the planned standard deviation, for both queries.
+#[test]
+fn released_noise_has_the_planned_standard_deviation() {
+    let images = Images(Vec::new());
+    let plan = plan(10, 300);
+    let stds = [plan.noise_multipliers()[0], plan.noise_multipliers()[1]];
+    let released = run(
+        &images,
+        plan,
+        Keys::fixed_seed(2),
+        SessionOptions::default(),
+    );
+    for (query, expected) in stds.into_iter().enumerate() {
+        let values: Vec<f64> = (released.iter().skip(query).step_by(2).flatten())
+            .map(|value| f64::from(*value) * 10.0)
+            .collect();
+        let mean_square = values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64;
+        // Relative standard error 1/sqrt(2n) = 0.4 %; five of them: a false alarm in 2 million.
+        let tolerance = 5.0 / (2.0 * values.len() as f64).sqrt();
+        let ratio = mean_square.sqrt() / expected;
+        assert!((ratio - 1.0).abs() < tolerance, "query {query}: {ratio}");
+    }
+}
+
+#[test]
+fn a_resumed_run_goes_on_after_the_last_entry() {
+    let path = std::env::temp_dir().join(format!("tacita-{}.jsonl", std::process::id()));
+    let (model, images) = (Net::new(), Images::random(COUNT as usize, 3));
+    let options = SessionOptions::default();
+    let step = |session: &mut Session| {
+        let round = session.open_round().unwrap();
+        let bounded = round.clip(&model, &images, &device()).unwrap();
+        round.release(bounded).unwrap().step()
+    };
+    let keys = || Keys::from_os().unwrap();
+    let mut session =
+        Session::create(plan(20, 5000), keys(), &path, &model, &images, options).unwrap();
+    assert_eq!((step(&mut session), step(&mut session)), (0, 1));
+    drop(session); // as in a crash: nothing is given back
+    let mut session =
+        Session::resume(plan(20, 5000), keys(), &path, &model, &images, options).unwrap();
+    assert!(session.next_step() >= 2, "lost steps stay spent");
+    let resumed_at = session.next_step();
+    assert_eq!(step(&mut session), resumed_at);
+    let ledger = session.close().unwrap();
+    assert_eq!(ledger, plan(20, 5000).ledger().prefix(resumed_at + 1));
+    // A different plan cannot take over the ledger.
+    let other = Session::resume(plan(10, 5000), keys(), &path, &model, &images, options);
+    std::fs::remove_file(&path).unwrap();
+    assert!(matches!(other, Err(SessionError::Ledger(_))));
+}
