@@ -21,7 +21,7 @@ Examples:
 Bounds (≤) are proved, floating point included. Estimates (≈) guarantee nothing.")]
 pub struct Args {
     /// Ledger file of a run (JSON), - for standard input; may be repeated
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["records", "rate", "steps", "noise"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["records", "rate", "steps", "noise", "records_per_unit"])]
     ledger: Vec<PathBuf>,
     #[command(flatten)]
     size: SizeArgs,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use tacita_accounting::calibrate::{Budget, estimated_noise, most_steps, smallest_noise};
 use tacita_accounting::{
-    Accountant, CltSchedule, FirstStep, Ledger, Neighbours, Pld, Reading, Round, Sampling,
+    Accountant, CltSchedule, FirstStep, Ledger, Pld, Reading, Round, Sampling,
 };
 
 /// Arguments of `tacita calibrate`.
@@ -68,10 +68,10 @@ pub struct Args {
     )]
     noise: Option<f64>,
     /// Ledger of rounds that were made already and count against the budget
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "records_per_unit")]
     spent: Option<PathBuf>,
     /// Also give the growing-μ paper's own μ₀ (limit theorem) and what its schedule really costs
-    #[arg(long, conflicts_with_all = ["shape", "spent"])]
+    #[arg(long, conflicts_with_all = ["shape", "spent", "records_per_unit"])]
     paper: bool,
     /// pld, rdp, gdp, zcdp, tcdp or all; gdp only estimates
     #[arg(long, value_name = "NAME", default_value = "pld", value_parser = Choices::parse)]
@@ -134,19 +134,36 @@ fn outcomes(args: &Args) -> Result<Vec<Outcome>> {
     let budget = Budget::new(args.epsilon, args.delta)?;
     let spent = match &args.spent {
         Some(path) => read_ledger(path)?.1,
-        None => Ledger::new(Neighbours::AddOrRemoveOne),
+        None => args.size.empty_ledger()?,
     };
     let mut outcomes = Vec::new();
+    let mut refusal = None;
     for choice in args.accountant.list() {
-        if let (true, Some(noise)) = (args.most_steps, args.noise) {
-            outcomes.push(longest(args, choice, budget, &spent, noise)?);
-            continue;
-        }
-        for schedule in schedules(args)? {
-            outcomes.push(least_noise(args, choice, budget, &spent, &schedule)?);
+        match outcomes_of(args, choice, budget, &spent) {
+            Ok(found) => outcomes.extend(found),
+            Err(error) => {
+                refusal.get_or_insert(error);
+            }
         }
     }
-    Ok(outcomes)
+    match refusal {
+        Some(error) if outcomes.is_empty() => Err(error),
+        _ => Ok(outcomes),
+    }
+}
+
+fn outcomes_of(
+    args: &Args,
+    choice: Choice,
+    budget: Budget,
+    spent: &Ledger,
+) -> Result<Vec<Outcome>> {
+    if let (true, Some(noise)) = (args.most_steps, args.noise) {
+        return Ok(vec![longest(args, choice, budget, spent, noise)?]);
+    }
+    (schedules(args)?.iter())
+        .map(|schedule| least_noise(args, choice, budget, spent, schedule))
+        .collect()
 }
 
 fn schedules(args: &Args) -> Result<Vec<Schedule>> {

@@ -94,8 +94,8 @@ pub fn check_finite(reading: Reading) -> Result<Reading> {
 /// Unit, relation, sampling and noise of a ledger, one line each.
 pub fn circumstances(ledger: &Ledger) -> String {
     let neighbours = match ledger.neighbours() {
-        Neighbours::AddOrRemoveOne => "add-or-remove-one (a record is present or absent)",
-        Neighbours::ReplaceOne => "replace-one (a record has another value)",
+        Neighbours::AddOrRemoveOne => "add-or-remove-one (the unit is present or absent)",
+        Neighbours::ReplaceOne => "replace-one (the unit has other values)",
     };
     let mut kinds: Vec<&str> = Vec::new();
     for round in ledger.rounds() {
@@ -104,7 +104,11 @@ pub fn circumstances(ledger: &Ledger) -> String {
             kinds.push(name);
         }
     }
-    let mut text = format!("  unit        one record\n  neighbours  {neighbours}\n");
+    let unit = match ledger.records_per_unit() {
+        1 => "one record".to_string(),
+        records => format!("one user with up to {records} records"),
+    };
+    let mut text = format!("  unit        {unit}\n  neighbours  {neighbours}\n");
     for kind in kinds {
         text += &format!("  sampling    {}\n", sampling_line(ledger, kind));
     }
