@@ -229,12 +229,38 @@ impl Round {
 /// # Ok::<(), tacita_accounting::LedgerError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "UncheckedLedger")]
 pub struct Ledger {
     neighbours: Neighbours,
-    #[serde(default = "one_record", skip_serializing_if = "is_one_record")]
+    #[serde(skip_serializing_if = "is_one_record")]
     records_per_unit: u32,
     rounds: Vec<Round>,
+    /// Σ times, kept so that appending is cheap.
+    #[serde(skip)]
+    steps: u64,
+}
+
+/// A ledger as it stands in a file. Every way of reading one goes through the checks of
+/// [`Ledger::push`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UncheckedLedger {
+    neighbours: Neighbours,
+    #[serde(default = "one_record")]
+    records_per_unit: u32,
+    rounds: Vec<Round>,
+}
+
+impl TryFrom<UncheckedLedger> for Ledger {
+    type Error = LedgerError;
+
+    fn try_from(read: UncheckedLedger) -> Result<Self, LedgerError> {
+        let mut ledger = Self::new(read.neighbours).with_records_per_unit(read.records_per_unit)?;
+        for round in read.rounds {
+            ledger.push(round)?;
+        }
+        Ok(ledger)
+    }
 }
 
 fn one_record() -> u32 {
@@ -255,6 +281,7 @@ impl Ledger {
             neighbours,
             records_per_unit: 1,
             rounds: Vec::new(),
+            steps: 0,
         }
     }
 
@@ -284,12 +311,7 @@ impl Ledger {
 
     /// Reads and checks a ledger. Unknown keys are errors.
     pub fn from_json(json: &str) -> Result<Self, LedgerError> {
-        let read: Self = serde_json::from_str(json)?;
-        let mut ledger = Self::new(read.neighbours).with_records_per_unit(read.records_per_unit)?;
-        for round in read.rounds {
-            ledger.push(round)?;
-        }
-        Ok(ledger)
+        serde_json::from_str::<UncheckedLedger>(json)?.try_into()
     }
 
     /// The ledger as one line of JSON.
@@ -300,9 +322,10 @@ impl Ledger {
     /// Appends a round; equal rounds in a row are counted together.
     pub fn push(&mut self, round: Round) -> Result<(), LedgerError> {
         round.check(self.rounds.len())?;
-        if round.times > MOST_ROUNDS - self.steps() {
+        if round.times > MOST_ROUNDS - self.steps {
             return Err(LedgerError::TooManyRounds { limit: MOST_ROUNDS });
         }
+        self.steps += round.times;
         match self.rounds.last_mut() {
             Some(last) if last.same_kind(&round) => last.times += round.times,
             _ => self.rounds.push(round),
@@ -322,7 +345,7 @@ impl Ledger {
 
     /// How many rounds were made in all.
     pub fn steps(&self) -> u64 {
-        self.rounds.iter().map(|round| round.times).sum()
+        self.steps
     }
 
     /// The first `steps` rounds (all, if there are fewer).
@@ -333,6 +356,7 @@ impl Ledger {
             neighbours: self.neighbours,
             records_per_unit: self.records_per_unit,
             rounds: Vec::new(),
+            steps: 0,
         };
         for round in &self.rounds {
             let times = round.times.min(left);
@@ -340,6 +364,7 @@ impl Ledger {
                 break;
             }
             prefix.rounds.push(round.clone().times(times));
+            prefix.steps += times;
             left -= times;
         }
         prefix

@@ -1,2 +1,49 @@
-//! CLI.
-fn main() {}
+//! The command `tacita`.
+
+mod commands;
+mod datasets;
+mod models;
+mod plot;
+mod random;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Differentially private deep learning.
+#[derive(Parser)]
+#[command(name = "tacita", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train a model privately: handwritten digits, in seconds.
+    Train(commands::train::Args),
+    /// What a plan or a run's ledger costs: ε at a δ, with proof.
+    Account(commands::account::Args),
+    /// The least noise that keeps a budget, or what fits into it.
+    Calibrate(commands::calibrate::Args),
+    /// What a private training step costs beside a plain one.
+    Bench(commands::bench::Args),
+}
+
+/// The status for bad input, which is also what clap uses for bad arguments.
+const BAD_INPUT: u8 = 2;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Train(args) => commands::train::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
+        Command::Account(args) => commands::account::run(&args),
+        Command::Calibrate(args) => commands::calibrate::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}

@@ -64,7 +64,7 @@ impl Report {
             sampling: format!("Poisson, rate {}", plan.rate()),
             public_record_count: plan.public_record_count(),
             steps: plan.steps(),
-            noise_multipliers: plan.noise_multipliers().to_vec(),
+            noise_multipliers: plan.noise_multipliers(0),
             epsilon_lower,
             epsilon_upper,
             delta: plan.delta(),

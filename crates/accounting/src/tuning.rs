@@ -1,0 +1,231 @@
+//! What choosing among runs costs.
+//!
+//! Publishing the best of several private runs reveals more than one run does. Either every run
+//! is counted ([`whole_grid`]), or the *number* of runs is random and only the best is published
+//! ([`RandomRuns`], Papernot & Steinke 2022, arXiv:2110.03620), which costs little more than one.
+
+use crate::accountant::{AccountError, Reading, check_delta};
+use crate::ledger::Ledger;
+use crate::rdp::moment::up;
+use crate::rdp::{RdpCurve, best_order, epsilon_at};
+use crate::search::minimise;
+
+/// One ledger of all runs of a search, to be read by any accountant: all may then be published.
+///
+/// ```
+/// use tacita_accounting::{Ledger, Neighbours, Round, Sampling, whole_grid};
+/// let mut run = Ledger::new(Neighbours::AddOrRemoveOne);
+/// run.push(Round::new(Sampling::Poisson { rate: 0.01 }, vec![1.0])?.times(100))?;
+/// let grid = whole_grid(&[run.clone(), run])?;
+/// assert_eq!(grid.steps(), 200);
+/// # Ok::<(), tacita_accounting::AccountError>(())
+/// ```
+pub fn whole_grid(runs: &[Ledger]) -> Result<Ledger, AccountError> {
+    let Some(first) = runs.first() else {
+        return Err(crate::ledger::LedgerError::Empty.into());
+    };
+    let mut grid = first.prefix(0);
+    for run in runs {
+        let unit = |run: &Ledger| (run.neighbours(), run.records_per_unit());
+        if unit(run) != unit(first) {
+            return Err(AccountError::Unsupported {
+                accountant: "grid",
+                what: format!(
+                    "runs in {} with {} records per unit together with runs in {} with {}",
+                    first.neighbours().name(),
+                    first.records_per_unit(),
+                    run.neighbours().name(),
+                    run.records_per_unit()
+                ),
+                remedy: "state all runs of a search for one relation and one unit",
+            });
+        }
+        for round in run.rounds() {
+            grid.push(round.clone())?;
+        }
+    }
+    Ok(grid)
+}
+
+/// The law of the number of runs, drawn before the search and kept secret.
+///
+/// Each run uses hyper-parameters drawn afresh from a fixed distribution; only the best run is
+/// published. All runs must satisfy the same ledger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RandomRuns {
+    /// Truncated negative binomial (at least one run): P\[K = k\] ∝ (1−γ)ᵏ Γ(k+η)/k!.
+    TruncatedNegativeBinomial {
+        /// η > −1. Larger is less spread and dearer; 1 is the geometric law, 0 the logarithmic.
+        shape: f64,
+        /// γ in (0, 1). Smaller is more runs.
+        gamma: f64,
+    },
+    /// Poisson (the best of no run is "nothing", which may be published).
+    Poisson {
+        /// Expected number of runs, above 0.
+        mean: f64,
+    },
+}
+
+impl RandomRuns {
+    /// The geometric law with the given expected number of runs: γ = 1/mean.
+    pub fn geometric(mean: f64) -> Result<Self, AccountError> {
+        Self::negative_binomial(1.0, mean)
+    }
+
+    /// The logarithmic law with the given expected number of runs.
+    pub fn logarithmic(mean: f64) -> Result<Self, AccountError> {
+        Self::negative_binomial(0.0, mean)
+    }
+
+    /// The truncated negative binomial law of `shape` η with the given expected number of runs.
+    ///
+    /// ```
+    /// use tacita_accounting::RandomRuns;
+    /// let runs = RandomRuns::negative_binomial(1.0, 10.0)?;
+    /// assert!((runs.mean() - 10.0).abs() < 1e-9);
+    /// # Ok::<(), tacita_accounting::AccountError>(())
+    /// ```
+    pub fn negative_binomial(shape: f64, mean: f64) -> Result<Self, AccountError> {
+        check_shape(shape)?;
+        if !(mean > 1.0 && mean.is_finite()) {
+            return Err(AccountError::Argument {
+                what: "expected number of runs",
+                range: "a finite number above 1",
+                value: mean,
+            });
+        }
+        // The mean falls as γ grows: from +∞ (η > −1) to 1. Searched in ln γ, from far below any
+        // useful γ: at η near −1 the mean grows only like γ^(−η−1).
+        let law = |log_gamma: f64| Self::TruncatedNegativeBinomial {
+            shape,
+            gamma: log_gamma.exp(),
+        };
+        let (low, high) = (-600.0, -1e-12);
+        if law(low).mean() < mean {
+            return Err(AccountError::OutOfReach {
+                what: "gamma of the number of runs",
+                lowest: low.exp(),
+                highest: 1.0,
+                remedy: "choose a larger shape or a smaller mean",
+            });
+        }
+        let mirrored = |x: f64| law(-x).mean() >= mean;
+        Ok(law(-crate::search::bisect(mirrored, -high, -low).1))
+    }
+
+    /// The Poisson law with the given expected number of runs.
+    pub fn poisson(mean: f64) -> Result<Self, AccountError> {
+        let law = Self::Poisson { mean };
+        law.check()?;
+        Ok(law)
+    }
+
+    /// Expected number of runs.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Self::Poisson { mean } => mean,
+            Self::TruncatedNegativeBinomial { shape, gamma } => {
+                // η(1−γ)/(γ(1−γ^η)), which is (1−γ)/(γ ln(1/γ)) at η = 0.
+                let log_gamma = gamma.ln();
+                let odds = -log_gamma.exp_m1() / gamma;
+                let per_shape = if shape == 0.0 {
+                    -log_gamma.recip()
+                } else {
+                    -shape / (shape * log_gamma).exp_m1()
+                };
+                odds * per_shape
+            }
+        }
+    }
+
+    /// ε at `delta` of publishing the best of a random number of runs, each with this ledger.
+    ///
+    /// ```
+    /// use tacita_accounting::{Accountant, Ledger, Neighbours, RandomRuns, Rdp, Round, Sampling};
+    /// let mut run = Ledger::new(Neighbours::AddOrRemoveOne);
+    /// run.push(Round::new(Sampling::Poisson { rate: 0.01 }, vec![1.5])?.times(1000))?;
+    /// let one = Rdp.epsilon(&run, 1e-5)?.upper_bound().unwrap_or(f64::NAN);
+    /// let best = RandomRuns::geometric(10.0)?.epsilon(&run, 1e-5)?;
+    /// let best = best.upper_bound().unwrap_or(f64::NAN);
+    /// assert!(best > one && best < 3.0 * one);
+    /// # Ok::<(), tacita_accounting::AccountError>(())
+    /// ```
+    pub fn epsilon(&self, run: &Ledger, delta: f64) -> Result<Reading, AccountError> {
+        check_delta(delta)?;
+        self.check()?;
+        let curve = RdpCurve::of(run)?;
+        let rough = curve.rough();
+        let epsilon = match *self {
+            Self::TruncatedNegativeBinomial { shape, gamma } => {
+                let fixed = selection_cost(&curve, &rough, shape, gamma);
+                let at = |curve: &RdpCurve, order: f64| {
+                    let choice = (order - 1.0) * fixed + self.mean().ln();
+                    epsilon_at(order, curve.log_moment_up(order) + choice, delta)
+                };
+                let order = best_order(|order| at(&rough, order));
+                at(&curve, order)
+            }
+            Self::Poisson { mean } => {
+                // Theorem 6: D + μ δ̂ + ln μ/(α−1), with each run (ε̂, δ̂)-DP, e^ε̂ = 1 + 1/(α−1).
+                let at = |curve: &RdpCurve, order: f64| -> Result<f64, AccountError> {
+                    let above = order - 1.0;
+                    // Rounded down: δ̂ at a smaller ε̂ is larger.
+                    let hat = above.recip().ln_1p() * (1.0 - 4.0 * f64::EPSILON);
+                    let choice = above * mean * curve.delta_up(hat)? + mean.ln();
+                    Ok(epsilon_at(
+                        order,
+                        curve.log_moment_up(order) + choice,
+                        delta,
+                    ))
+                };
+                let order = best_order(|order| at(&rough, order).unwrap_or(f64::INFINITY));
+                at(&curve, order)?
+            }
+        };
+        Ok(Reading::UpperBound(up(epsilon, 32.0)))
+    }
+
+    fn check(&self) -> Result<(), AccountError> {
+        match *self {
+            Self::TruncatedNegativeBinomial { shape, gamma } => {
+                check_shape(shape)?;
+                if gamma > 0.0 && gamma < 1.0 {
+                    return Ok(());
+                }
+                Err(AccountError::Argument {
+                    what: "gamma",
+                    range: "in (0, 1)",
+                    value: gamma,
+                })
+            }
+            Self::Poisson { mean } if mean > 0.0 && mean.is_finite() => Ok(()),
+            Self::Poisson { mean } => Err(AccountError::Argument {
+                what: "expected number of runs",
+                range: "a finite number above 0",
+                value: mean,
+            }),
+        }
+    }
+}
+
+fn check_shape(shape: f64) -> Result<(), AccountError> {
+    if shape > -1.0 && shape.is_finite() {
+        return Ok(());
+    }
+    Err(AccountError::Argument {
+        what: "shape of the number of runs",
+        range: "a finite number above -1",
+        value: shape,
+    })
+}
+
+/// Theorem 2: (1+η)((1 − 1/β)D_β + ln(1/γ)/β) at the best β ≥ 1, the part that does not depend on
+/// the order of the result. (K(β) + ln(1/γ))/β is quasi-convex, K being convex.
+fn selection_cost(curve: &RdpCurve, rough: &RdpCurve, shape: f64, gamma: f64) -> f64 {
+    let log_inverse = -gamma.ln();
+    let at = |curve: &RdpCurve, order: f64| (curve.log_moment_up(order) + log_inverse) / order;
+    let beta = 1.0 + minimise(|t| at(rough, 1.0 + t.exp()), -14.0, 14.0, 1e-5).exp();
+    // β = 1 gives ln(1/γ).
+    up((1.0 + shape) * at(curve, beta).min(log_inverse), 16.0)
+}

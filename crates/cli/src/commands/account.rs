@@ -1,0 +1,220 @@
+//! `tacita account`: what a plan or a run's ledger costs.
+
+use super::choice::{Choice, Choices};
+use super::plan::SizeArgs;
+use super::statement::{check_finite, circumstances, figure, to_json, warrant};
+use crate::plot;
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde_json::{Map, Value, json};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use tacita_accounting::{Ledger, Reading, check_delta, check_epsilon};
+
+/// Arguments of `tacita account`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tacita account --ledger run/ledger.json --delta 1e-5
+  tacita account --records 60000 --batch 512 --epochs 10 --noise 1.0 --delta 1e-5 --accountant all
+  tacita account --ledger a.json --ledger b.json --delta 1e-5 --plot spent.svg
+
+Bounds (≤) are proved, floating point included. Estimates (≈) guarantee nothing.")]
+pub struct Args {
+    /// Ledger file of a run (JSON), - for standard input; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["records", "rate", "steps", "noise"])]
+    ledger: Vec<PathBuf>,
+    #[command(flatten)]
+    size: SizeArgs,
+    /// Noise multiplier of the plan (noise std / sensitivity); several for joint queries, 4.0,28.5
+    #[arg(
+        long,
+        value_name = "Z",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
+    noise: Vec<f64>,
+    /// Give ε at this δ
+    #[arg(
+        long,
+        value_name = "D",
+        required_unless_present = "epsilon",
+        allow_negative_numbers = true
+    )]
+    delta: Option<f64>,
+    /// Give δ at this ε
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+    /// pld, rdp, gdp, zcdp, tcdp or all
+    #[arg(long, value_name = "NAME", default_value = "pld", value_parser = Choices::parse)]
+    accountant: Choices,
+    /// Print JSON instead of a statement
+    #[arg(long)]
+    json: bool,
+    /// Draw the privacy curve and the budget spent over the steps (needs --delta)
+    #[arg(long, value_name = "FILE.svg", requires = "delta")]
+    plot: Option<PathBuf>,
+}
+
+/// What one accountant says of one ledger.
+struct Answer {
+    choice: Choice,
+    epsilon: Option<Reading>,
+    delta: Option<Reading>,
+}
+
+/// Runs `tacita account`.
+pub fn run(args: &Args) -> Result<()> {
+    if let Some(delta) = args.delta {
+        check_delta(delta)?;
+    }
+    if let Some(epsilon) = args.epsilon {
+        check_epsilon(epsilon)?;
+    }
+    let ledgers = ledgers(args)?;
+    let mut texts = Vec::new();
+    let mut objects = Vec::new();
+    for (name, ledger) in &ledgers {
+        let answers = answers(args, ledger).with_context(|| name.clone())?;
+        let label = if ledgers.len() > 1 { name.as_str() } else { "" };
+        texts.push(text(args, label, ledger, &answers));
+        objects.extend(answers.iter().map(|answer| object(args, label, answer)));
+    }
+    if let Some(path) = &args.plot {
+        let delta = args.delta.ok_or_else(|| anyhow!("--plot needs --delta"))?;
+        plot::spent(path, &ledgers, delta)?;
+    }
+    if args.json {
+        let printed = match <[Value; 1]>::try_from(objects) {
+            Ok([only]) => only,
+            Err(several) => Value::Array(several),
+        };
+        println!("{printed}");
+    } else {
+        print!("{}", texts.join("\n"));
+    }
+    Ok(())
+}
+
+fn ledgers(args: &Args) -> Result<Vec<(String, Ledger)>> {
+    if args.ledger.is_empty() {
+        if args.size.is_empty() {
+            bail!(
+                "nothing to account: give --ledger FILE, or --records N --batch B --epochs K \
+                 --noise Z"
+            );
+        }
+        ensure!(
+            !args.noise.is_empty(),
+            "give the noise multiplier: --noise Z"
+        );
+        return Ok(vec![("plan".to_string(), args.size.ledger(&args.noise)?)]);
+    }
+    args.ledger.iter().map(|path| read_ledger(path)).collect()
+}
+
+/// Reads a ledger file; errors name the file.
+pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
+    let name = path.display().to_string();
+    let mut json = String::new();
+    if name == "-" {
+        std::io::stdin()
+            .read_to_string(&mut json)
+            .context("cannot read standard input")?;
+    } else {
+        json = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+    }
+    let ledger = Ledger::from_json(&json).with_context(|| name.clone())?;
+    ledger.check_not_empty().with_context(|| name.clone())?;
+    Ok((name, ledger))
+}
+
+/// The answers of the accountants asked for. One that was asked for by name must answer; of all,
+/// those that cannot treat the ledger are left out, unless none can.
+fn answers(args: &Args, ledger: &Ledger) -> Result<Vec<Answer>> {
+    let mut answers = Vec::new();
+    let mut refusal = None;
+    for choice in args.accountant.list() {
+        match answer(args, choice, ledger) {
+            Ok(answer) => answers.push(answer),
+            Err(error) => {
+                refusal.get_or_insert(error);
+            }
+        }
+    }
+    match refusal {
+        Some(error) if answers.is_empty() => Err(error),
+        _ => Ok(answers),
+    }
+}
+
+fn answer(args: &Args, choice: Choice, ledger: &Ledger) -> Result<Answer> {
+    let accountant = choice.accountant();
+    let epsilon = match args.delta {
+        Some(delta) => Some(check_finite(accountant.epsilon(ledger, delta)?)?),
+        None => None,
+    };
+    let delta = match args.epsilon {
+        Some(epsilon) => Some(check_finite(accountant.delta(ledger, epsilon)?)?),
+        None => None,
+    };
+    Ok(Answer {
+        choice,
+        epsilon,
+        delta,
+    })
+}
+
+fn object(args: &Args, label: &str, answer: &Answer) -> Value {
+    let mut object = Map::new();
+    if !label.is_empty() {
+        object.insert("ledger".to_string(), json!(label));
+    }
+    let name = answer.choice.accountant().name();
+    object.insert("accountant".to_string(), json!(name));
+    match (answer.epsilon, answer.delta) {
+        (Some(epsilon), delta) => {
+            object.insert("delta".to_string(), json!(args.delta));
+            object.insert("epsilon".to_string(), to_json(epsilon));
+            if let Some(delta) = delta {
+                let at = json!({ "epsilon": args.epsilon, "delta": to_json(delta) });
+                object.insert("at_epsilon".to_string(), at);
+            }
+        }
+        (None, Some(delta)) => {
+            object.insert("epsilon".to_string(), json!(args.epsilon));
+            object.insert("delta".to_string(), to_json(delta));
+        }
+        (None, None) => {}
+    }
+    Value::Object(object)
+}
+
+fn text(args: &Args, label: &str, ledger: &Ledger, answers: &[Answer]) -> String {
+    let mut text = String::new();
+    if !label.is_empty() {
+        text += &format!("{label}\n");
+    }
+    for answer in answers {
+        let name = match args.accountant {
+            Choices::All => format!("{:<5} ", answer.choice.accountant().name()),
+            Choices::One(_) => String::new(),
+        };
+        let lines = [
+            (answer.epsilon, "ε", "δ", args.delta),
+            (answer.delta, "δ", "ε", args.epsilon),
+        ];
+        for (reading, what, given, value) in lines {
+            if let (Some(reading), Some(value)) = (reading, value) {
+                let figure = figure(reading);
+                text += &format!(
+                    "{name}{what} {figure} at {given} = {value}  ({})\n",
+                    warrant(reading)
+                );
+            }
+        }
+    }
+    if let (Choices::One(choice), [_]) = (args.accountant, answers) {
+        text += &format!("  accountant  {}\n", choice.describe());
+    }
+    text + &circumstances(ledger)
+}

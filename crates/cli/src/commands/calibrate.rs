@@ -1,0 +1,6 @@
+//! `tacita calibrate`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+pub fn run(_: &Args) -> anyhow::Result<()> {
+    Ok(())
+}

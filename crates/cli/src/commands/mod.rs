@@ -1,0 +1,9 @@
+//! One file per subcommand, and what they share.
+
+pub mod account;
+pub mod bench;
+pub mod calibrate;
+mod choice;
+mod plan;
+mod statement;
+pub mod train;

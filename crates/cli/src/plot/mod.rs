@@ -1,0 +1,7 @@
+//! Charts as SVG files.
+
+mod chart;
+mod spending;
+mod svg;
+
+pub use spending::spent;
