@@ -61,7 +61,7 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
     pub fn private(&self, steps: u64, query_directions: bool) -> Result<Private<'_, B, M>> {
         let (optimizer, learning_rate) = self.workload.optimizer();
         let count = self.records.count();
-        let plan = Plan::with_noise(1.0, 1e-5)
+        let plan = Plan::with_noise(100.0, 1e-5)
             .public_record_count(count as u64)
             .expected_batch(count as u64)
             .steps(steps)
