@@ -192,14 +192,14 @@ impl Bundle {
             Merged::Convolution(convolution) => convolution.weighted_sum(factors, performance),
             Merged::Rows(rows, right) => {
                 let table = self.table(right.dims()[2]);
-                rows::weighted_sum(rows.clone(), right.clone(), factors, table)
+                rows::weighted_sum(rows, right, factors, table)
             }
             Merged::Tied {
                 rows: (rows, right),
                 outer: (left, outer_right),
             } => {
                 let table = self.table(right.dims()[2]);
-                rows::weighted_sum(rows.clone(), right.clone(), factors.clone(), table)
+                rows::weighted_sum(rows, right, factors.clone(), table)
                     + outer::weighted_sum(left.clone(), outer_right.clone(), factors)
             }
         }
