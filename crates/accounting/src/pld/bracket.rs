@@ -1,12 +1,15 @@
 //! The search for a bracket narrow enough: compose, read, refine.
 
-use super::compose::{Composition, Transform};
-use super::lattice::Grid;
+use super::blend::{Levels, farthest_point, ratio_for, weight_down, weight_up};
+use super::compose::Composition;
+use super::lattice::{Grid, Lattice};
 use super::lower::be_dominated;
-use super::pair::Direction;
+use super::pair::{Direction, Pair};
 use super::profile::{Profile, Schedule};
 use super::reading::Curve;
-use super::steps::{Side, Steps};
+use super::spectrum::Spectrum;
+use super::steps::{Side, Step, Steps};
+use super::transform::Transform;
 use super::upper::dominate;
 use super::window::{Outlook, Window};
 
@@ -76,9 +79,12 @@ struct Resolution {
     points: usize,
     /// Width of ε aimed at.
     width: f64,
-    /// Slope and size of δ where it will be read.
-    slope: f64,
+    /// Width that blending of noise levels may take.
+    blend_width: f64,
+    /// Where it will be read: ε, δ, and how fast ln δ falls with ε.
+    epsilon: f64,
     delta: f64,
+    slope: f64,
 }
 
 impl<'a> Search<'a> {
@@ -128,8 +134,10 @@ impl<'a> Search<'a> {
             window,
             points: transform_length(window.length / step),
             width,
-            slope: outlook.slope,
+            blend_width: 0.3 * width,
+            epsilon: outlook.epsilon,
             delta: outlook.delta,
+            slope: outlook.slope,
         }
     }
 
@@ -146,14 +154,27 @@ impl<'a> Search<'a> {
             delta: at.delta,
             loss_tolerance: SHARE_OF_WIDTH * at.width / self.steps.rounds(),
         };
-        for step in &self.steps.kinds {
-            let pair = step.pair(side, self.steps.records);
-            let profile = Profile::new(&pair, self.direction, self.tail);
-            let lattice = match side {
-                Side::Upper => dominate(&pair, &grid, &profile),
-                Side::Lower => be_dominated(&pair, &grid, &profile),
-            };
-            composition.include(&lattice, step.times, &mut transform);
+        let mut making = Making {
+            side,
+            grid: &grid,
+            window: &window,
+            transform: &mut transform,
+            composition: &mut composition,
+        };
+        let ratio = ratio_for(at.blend_width / at.epsilon.max(at.width), self.tail);
+        let limited = self.steps.limited(side);
+        for steps in limited.by_rate() {
+            let single = self.steps.records == 1 && steps[0].rate.is_some();
+            match Levels::cover(steps, ratio).filter(|_| single) {
+                Some(levels) => making.blend(steps, &levels),
+                None => {
+                    for step in steps {
+                        let pair = step.pair(side, self.steps.records);
+                        let spectrum = making.spectrum(&pair);
+                        making.composition.include(&spectrum, step.times);
+                    }
+                }
+            }
         }
         let curve = Curve::new(composition.finish(&mut transform), window);
         transform.keep();
@@ -170,8 +191,14 @@ impl<'a> Search<'a> {
         let (mut lower, mut upper) = (0.0_f64, f64::INFINITY);
         let mut last_width = f64::INFINITY;
         let mut finer: Option<f64> = None;
+        let mut blend_share = 0.3;
         for _ in 0..24 {
             let mut at = self.resolve(&outlook, bottom, goal(outlook.epsilon));
+            at.blend_width = if looking {
+                0.01 * outlook.epsilon
+            } else {
+                blend_share * at.width
+            };
             at.points = match finer {
                 _ if looking => at.points.min(2 * FEWEST_POINTS),
                 None => at.points.min(MOST_POINTS_UNSEEN),
@@ -215,6 +242,7 @@ impl<'a> Search<'a> {
                 bottom = lower;
                 factor = (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
+            blend_share *= 0.4;
             finer = Some(at.window.length / (at.points as f64 * factor));
         }
         (lower.max(0.0), upper)
@@ -230,6 +258,7 @@ impl<'a> Search<'a> {
         }
         let room = (epsilon - self.outlook.epsilon).max(1e-4 * epsilon);
         let mut at = self.resolve(&self.outlook, epsilon, 0.1 * room);
+        at.blend_width = at.width;
         at.points = at.points.min(MOST_POINTS_UNSEEN);
         let curve = self.curve(Side::Upper, at);
         curve.delta_up(epsilon - curve.loss_error) <= delta
@@ -258,8 +287,79 @@ impl<'a> Search<'a> {
             last_widest = widest;
             let factor = (1.1 * (widest / relative_width).sqrt()).clamp(1.25, 4.0);
             at.points = transform_length(at.points as f64 * factor);
+            at.blend_width *= 0.4;
         }
         brackets
+    }
+}
+
+/// A composition in the making.
+struct Making<'a> {
+    side: Side,
+    grid: &'a Grid,
+    window: &'a Window,
+    transform: &'a mut Transform,
+    composition: &'a mut Composition,
+}
+
+impl Making<'_> {
+    fn lattice(&self, pair: &Pair, offset: Option<f64>) -> Lattice {
+        let profile = Profile::new(pair, self.grid.direction, self.grid.tail);
+        match self.side {
+            Side::Upper => dominate(pair, self.grid, &profile),
+            Side::Lower => be_dominated(pair, self.grid, &profile, offset),
+        }
+    }
+
+    fn transformed(&mut self, lattice: &Lattice, centre: i64) -> Spectrum {
+        let frequencies = self.composition.active();
+        Spectrum::new(lattice, centre, self.window, self.transform, frequencies)
+    }
+
+    fn spectrum(&mut self, pair: &Pair) -> Spectrum {
+        let lattice = self.lattice(pair, None);
+        let centre = lattice.heaviest();
+        self.transformed(&lattice, centre)
+    }
+
+    /// Composes rounds of one rate, sorted by noise, each as a blend of two levels.
+    fn blend(&mut self, steps: &[Step], levels: &Levels) {
+        let noises = levels.noises();
+        let pair = |noise: f64| steps[0].pair_of_noise(noise, 1);
+        // All levels share one lattice: that of the middle one.
+        let middle = pair(noises[noises.len() / 2]);
+        let fitted = self.lattice(&middle, None);
+        let centre = fitted.heaviest();
+        let offset = Some(fitted.origin - middle.origin());
+        let level = |making: &mut Self, noise: f64| {
+            let lattice = making.lattice(&pair(noise), offset);
+            let farthest = farthest_point(&lattice, noise);
+            (making.transformed(&lattice, centre), farthest)
+        };
+        let mut low = level(self, noises[0]);
+        let mut left = steps;
+        for bounds in noises.windows(2) {
+            let high = level(self, bounds[1]);
+            let last = bounds[1] == noises[noises.len() - 1];
+            let count = if last {
+                left.len()
+            } else {
+                left.partition_point(|step| step.noise(self.side) <= bounds[1])
+            };
+            let (here, beyond) = left.split_at(count);
+            for step in here {
+                let noise = step.noise(self.side).clamp(bounds[0], bounds[1]);
+                let weight = match self.side {
+                    Side::Upper => weight_up(bounds[0], bounds[1], noise),
+                    Side::Lower => weight_down(bounds[0], bounds[1], noise, low.1.max(high.1)),
+                };
+                let frequencies = self.composition.active();
+                let blend = low.0.blend(&high.0, weight, frequencies);
+                self.composition.include(&blend, step.times);
+            }
+            left = beyond;
+            low = high;
+        }
     }
 }
 

@@ -1,112 +1,14 @@
 //! Composition: spectra of tilted lattices are multiplied, with every rounding error carried.
 
-use super::lattice::Lattice;
+use super::spectrum::Spectrum;
+use super::transform::Transform;
 use super::window::Window;
 use crate::special::ROUNDOFF;
 use realfft::num_complex::Complex64;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use std::cell::RefCell;
-use std::sync::Arc;
-
-/// Error of one coefficient of a transform of length N, in units of u · log₂N · Σ|input|.
-///
-/// Each output is a sum over paths of at most log₂N butterflies; each butterfly multiplies by one
-/// computed twiddle factor and adds, which costs at most √5 u + u + u (Brent, Percival &
-/// Zimmermann 2007). Five cover it; eight leave room for larger radices and for the split of a
-/// real transform. `transform_error_is_within_its_bound` measures it.
-const TRANSFORM_ERROR: f64 = 8.0;
 
 /// Spectral coefficients smaller than e^−110 are counted as 0; all of them together are far
 /// below the rounding error of one.
 const NEGLIGIBLE_LOG: f64 = -110.0;
-
-thread_local! {
-    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
-    /// Working space of the last transforms: fresh pages cost as much as a transform.
-    static SPARE: RefCell<Vec<Transform>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Working space above this length is given back to the system.
-const LONGEST_SPARE: usize = 1 << 18;
-const MOST_SPARES: usize = 4;
-
-/// Transforms of one length, and their working space.
-pub(super) struct Transform {
-    length: usize,
-    forward: Arc<dyn RealToComplex<f64>>,
-    inverse: Arc<dyn ComplexToReal<f64>>,
-    line: Vec<f64>,
-    spectrum: Vec<Complex64>,
-    scratch: Vec<Complex64>,
-    product: Vec<Complex64>,
-    envelope: Vec<f64>,
-}
-
-impl Transform {
-    /// Transforms of an even length, planned or taken from the spares.
-    pub(super) fn new(length: usize) -> Self {
-        SPARE
-            .with_borrow_mut(|spares| {
-                let index = spares.iter().position(|spare| spare.length == length)?;
-                Some(spares.swap_remove(index))
-            })
-            .unwrap_or_else(|| Self::plan(length))
-    }
-
-    /// Keeps the working space for the next transforms of this length.
-    pub(super) fn keep(self) {
-        if self.length <= LONGEST_SPARE {
-            SPARE.with_borrow_mut(|spares| {
-                if spares.len() == MOST_SPARES {
-                    spares.remove(0);
-                }
-                spares.push(self);
-            });
-        }
-    }
-
-    fn plan(length: usize) -> Self {
-        let (forward, inverse) = PLANNER.with_borrow_mut(|planner| {
-            (
-                planner.plan_fft_forward(length),
-                planner.plan_fft_inverse(length),
-            )
-        });
-        let scratch = forward.get_scratch_len().max(inverse.get_scratch_len());
-        Self {
-            length,
-            line: vec![0.0; length],
-            spectrum: vec![Complex64::default(); length / 2 + 1],
-            scratch: vec![Complex64::default(); scratch],
-            product: Vec::new(),
-            envelope: Vec::new(),
-            forward,
-            inverse,
-        }
-    }
-
-    fn relative_error(&self) -> f64 {
-        TRANSFORM_ERROR * ROUNDOFF * (self.length as f64).log2()
-    }
-
-    fn run_forward(&mut self) {
-        let done = (self.forward).process_with_scratch(
-            &mut self.line,
-            &mut self.spectrum,
-            &mut self.scratch,
-        );
-        debug_assert!(done.is_ok(), "lengths are those of the plan");
-    }
-
-    fn run_inverse(&mut self) {
-        let done = (self.inverse).process_with_scratch(
-            &mut self.spectrum,
-            &mut self.line,
-            &mut self.scratch,
-        );
-        debug_assert!(done.is_ok(), "lengths are those of the plan");
-    }
-}
 
 /// The composition so far of one side of the bracket.
 pub(super) struct Composition {
@@ -194,36 +96,31 @@ impl Composition {
     }
 
     /// Composes `times` equal rounds.
-    pub(super) fn include(&mut self, lattice: &Lattice, times: u64, transform: &mut Transform) {
+    pub(super) fn include(&mut self, one: &Spectrum, times: u64) {
         let rounds = times as f64;
-        let sign = self.window.direction.sign();
-        let (heaviest, total) = lattice.heaviest_and_total();
-        let rest = wrap(lattice, sign, heaviest, total, &mut transform.line);
-        transform.run_forward();
-        let error = transform.relative_error() * rest + 4.0 * ROUNDOFF;
-        self.multiply(&transform.spectrum, rest, times, error);
-        let moment = |exponent: f64| lattice.log_moment(sign * exponent, self.step, total);
-        self.log_above += rounds * moment(self.window.above);
-        self.log_below += rounds * moment(self.window.below - self.window.tilt);
-        self.log_mass += rounds * (total.ln() + lattice.log_scale);
-        let log_sizes = 1.0 + total.ln().abs() + lattice.log_scale.abs();
-        self.inflation += rounds * (lattice.mass_error + 4.0 * ROUNDOFF * log_sizes);
-        let shift = (lattice.first + heaviest as i64) as f64 * self.step;
-        self.origin += rounds * (lattice.origin + shift);
-        self.origin_scale += rounds * (lattice.origin.abs() + shift.abs());
-        self.infinite += rounds * lattice.infinite;
-        self.loss_error += rounds * lattice.loss_error;
+        self.multiply(&one.changes, times, one.error);
+        self.log_above += rounds * one.log_above;
+        self.log_below += rounds * one.log_below;
+        self.log_mass += rounds * one.log_mass;
+        self.inflation += rounds * one.mass_error;
+        self.origin += rounds * one.origin;
+        self.origin_scale += rounds * one.origin_scale;
+        self.infinite += rounds * one.infinite;
+        self.loss_error += rounds * one.loss_error;
         self.kinds += 1.0;
     }
 
-    /// Multiplies by the spectrum of one round to the power `times`. `spectrum` is that of all
-    /// masses but the heaviest, which lies at index 0 and has coefficient 1 − `rest` everywhere.
-    fn multiply(&mut self, spectrum: &[Complex64], rest: f64, times: u64, error: f64) {
+    /// Frequencies that still matter.
+    pub(super) fn active(&self) -> usize {
+        self.product.len()
+    }
+
+    /// Multiplies by the spectrum of one round to the power `times`.
+    fn multiply(&mut self, changes: &[Complex64], times: u64, error: f64) {
         let rounds = times as f64;
         let negligible = ((NEGLIGIBLE_LOG / rounds).exp() - error).max(0.0).powi(2);
         let mut active = 0;
-        for (index, coefficient) in spectrum[..self.product.len()].iter().enumerate() {
-            let change = coefficient - rest;
+        for (index, change) in changes[..self.product.len()].iter().enumerate() {
             let square = (1.0 + change).norm_sqr();
             if square < negligible || self.envelope[index] == 0.0 {
                 self.product[index] = Complex64::default();
@@ -234,7 +131,7 @@ impl Composition {
                 self.product[index] *= 1.0 + change;
                 self.envelope[index] *= square.sqrt() + error;
             } else {
-                let (factor, bound) = power(change, rounds, error);
+                let (factor, bound) = power(*change, rounds, error);
                 self.product[index] *= factor;
                 self.envelope[index] *= bound;
             }
@@ -319,31 +216,6 @@ impl Composition {
     }
 }
 
-/// Lays the masses of a lattice, divided by `total`, on a circle, the heaviest at 0 and left out.
-/// Returns the sum of the others.
-fn wrap(lattice: &Lattice, sign: f64, heaviest: usize, total: f64, line: &mut [f64]) -> f64 {
-    line.fill(0.0);
-    let length = line.len() as i64;
-    let scale = total.recip();
-    let towards = if sign > 0.0 { 1 } else { -1 };
-    let mut place = (-towards * heaviest as i64).rem_euclid(length);
-    let mut rest = 0.0;
-    for (index, mass) in lattice.masses.iter().enumerate() {
-        if index != heaviest {
-            let mass = mass * scale;
-            line[place as usize] += mass;
-            rest += mass;
-        }
-        place += towards;
-        if place == length {
-            place = 0;
-        } else if place < 0 {
-            place = length - 1;
-        }
-    }
-    rest
-}
-
 /// (1 + change)^rounds, and a bound on its modulus if `change` is off by `error`.
 ///
 /// Through the logarithm, so that the relative error is rounds · (|change| u + error), not
@@ -359,32 +231,4 @@ fn power(change: Complex64, rounds: f64, error: f64) -> (Complex64, f64) {
         Complex64::new(modulus * cosine, modulus * sine),
         modulus * relative.exp(),
     )
-}
-
-impl Lattice {
-    fn heaviest_and_total(&self) -> (usize, f64) {
-        let (mut heaviest, mut total) = (0, 0.0);
-        for (index, mass) in self.masses.iter().enumerate() {
-            total += mass;
-            if *mass > self.masses[heaviest] {
-                heaviest = index;
-            }
-        }
-        (heaviest, total)
-    }
-
-    /// ln Σ massᵢ e^(exponent · Lᵢ) / total, rounded up.
-    fn log_moment(&self, exponent: f64, step: f64, total: f64) -> f64 {
-        let factor = (-(exponent * step).abs()).exp();
-        let fold = |sum: f64, mass: &f64| sum * factor + mass;
-        let last = self.first + self.masses.len() as i64 - 1;
-        // Horner's rule towards the end where the factor is largest, so that nothing overflows.
-        let (sum, end) = if exponent >= 0.0 {
-            (self.masses.iter().fold(0.0, fold), last)
-        } else {
-            (self.masses.iter().rev().fold(0.0, fold), self.first)
-        };
-        let rounding = 4.0 * ROUNDOFF * self.masses.len() as f64;
-        (sum / total).ln() + exponent * (self.origin + end as f64 * step) + rounding
-    }
 }

@@ -40,6 +40,8 @@ pub(super) struct Lattice {
     pub(super) loss_error: f64,
     /// Every mass may be off by this share of itself.
     pub(super) mass_error: f64,
+    /// Outputs below the first and above the last of these were merged or cut off.
+    pub(super) cuts: (f64, f64),
 }
 
 impl Grid {

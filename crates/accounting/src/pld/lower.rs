@@ -11,8 +11,14 @@ use super::profile::Profile;
 use super::quadrature::{cell, exp_m1};
 use crate::special::ROUNDOFF;
 
-/// Discretises one round so that every composed δ is at most the true one.
-pub(super) fn be_dominated(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
+/// Discretises one round so that every composed δ is at most the true one, on the lattice that
+/// fits best or on the one with a point at this offset from the pair's origin.
+pub(super) fn be_dominated(
+    pair: &Pair,
+    grid: &Grid,
+    profile: &Profile,
+    offset: Option<f64>,
+) -> Lattice {
     let log_scale = profile.cumulants(grid.tilt).log_moment;
     let (low, high) = pair.range(grid.direction, grid.tail);
     let mut walk = Walk {
@@ -21,19 +27,21 @@ pub(super) fn be_dominated(pair: &Pair, grid: &Grid, profile: &Profile) -> Latti
         power: grid.direction.power(grid.tilt),
         log_scale,
         offset: 0.0,
+        first: 0,
         masses: Vec::new(),
         peak: (pair.noise() * std::f64::consts::TAU.sqrt()).recip(),
         tolerance: grid.loss_tolerance.max(2.0 * ROUNDOFF),
         worst_residual: 0.0,
     };
     let mut anchor = Anchor::default();
-    walk.first_interval(&mut anchor, low, high);
+    let lowest_cut = walk.start(low, high, offset);
+    pair.move_to(&mut anchor, lowest_cut);
     // Ratio of the true width to that of a uniform density: varies slowly along the line.
     let mut correction = 1.0;
     let mut strides = Strides::new(pair, profile, grid);
     while anchor.x < high {
-        let Some(width) = walk.next_interval(&anchor, strides.at(anchor.excess), &mut correction)
-        else {
+        let stride = strides.at(anchor.excess);
+        let Some(width) = walk.next_interval(&anchor, stride, &mut correction) else {
             break; // the rest of the line never reaches the next point: its mass is dropped
         };
         let next = anchor.x + width;
@@ -41,12 +49,13 @@ pub(super) fn be_dominated(pair: &Pair, grid: &Grid, profile: &Profile) -> Latti
     }
     Lattice {
         origin: pair.origin() + walk.offset,
-        first: 0,
+        first: walk.first,
         masses: walk.masses,
         log_scale,
         infinite: 0.0,
         loss_error: pair.loss_error(low, high) + walk.worst_residual,
         mass_error: grid.mass_error(pair, low, high, log_scale),
+        cuts: (lowest_cut, anchor.x),
     }
 }
 
@@ -57,6 +66,8 @@ struct Walk<'a> {
     log_scale: f64,
     /// Excess of lattice index 0.
     offset: f64,
+    /// Lattice index of the first mass.
+    first: i64,
     masses: Vec<f64>,
     /// Density of the noise at 0.
     peak: f64,
@@ -67,44 +78,61 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The tilt at a lattice point, to be multiplied with a mass of Q.
-    fn log_tilt(&self, index: usize) -> f64 {
+    fn log_tilt(&self, index: i64) -> f64 {
         self.power * (self.pair.origin() + self.offset + index as f64 * self.step) - self.log_scale
     }
 
-    fn density(&self, x: f64, index: usize) -> f64 {
-        (self.log_tilt(index) - 0.5 * x * x * self.pair.precision()).exp() * self.peak
+    fn push(&mut self, index: i64, mass: f64) {
+        if self.masses.is_empty() {
+            self.first = index;
+        }
+        self.masses.resize((index - self.first) as usize, 0.0);
+        self.masses.push(mass);
     }
 
-    /// Merges the lowest outputs and puts the lattice where they lie.
+    /// Chooses the lattice and the first cut; outputs below it are merged or dropped.
     ///
-    /// The first cut is half a step above their joint ratio, where a uniform density would have
-    /// it; then all cuts stay near the middle between lattice points.
-    fn first_interval(&mut self, anchor: &mut Anchor, low: f64, high: f64) {
-        if self.pair.is_sampled() {
-            let (mut left, mut right) = (low, high);
-            if self.room(left) < 0.5 * self.step {
-                for _ in 0..60 {
-                    let middle = 0.5 * (left + right);
-                    if self.room(middle) < 0.5 * self.step {
-                        left = middle;
-                    } else {
-                        right = middle;
-                    }
+    /// Cuts should lie halfway between lattice points, where a uniform density has them; those
+    /// that follow keep their distance from there.
+    fn start(&mut self, low: f64, high: f64, offset: Option<f64>) -> f64 {
+        if self.pair.is_sampled() && self.room(low) < 0.5 * self.step {
+            // The ratio has an infimum in reach: all outputs up to the cut are one interval.
+            let half = 0.5 * self.step;
+            let mut cut = bisect(low, high, |x| self.room(x) < half);
+            let mut index = 0;
+            self.offset = offset.unwrap_or_else(|| self.joint_excess(cut));
+            if let Some(offset) = offset {
+                let (least, most) = (self.joint_excess(low), self.joint_excess(high));
+                let place = |excess: f64| (excess - offset) / self.step;
+                index = (place(self.joint_excess(cut)).round())
+                    .min(place(most).floor())
+                    .max(place(least).ceil()) as i64;
+                let goal = offset + index as f64 * self.step;
+                cut = bisect(low, high, |x| self.joint_excess(x) < goal);
+                let residual = (self.joint_excess(cut) - goal).abs();
+                self.worst_residual = residual;
+                if residual > self.tolerance.max(1e-13) {
+                    return self.start_bounded(low, Some(offset));
                 }
-                let (_, mass) = self.pair.below(left);
-                self.offset = self.joint_excess(left);
-                self.masses.push(self.log_tilt(0).exp() * mass);
-                self.pair.move_to(anchor, left);
-                return;
             }
+            let (_, mass) = self.pair.below(cut);
+            self.push(index, self.log_tilt(index).exp() * mass);
+            return cut;
         }
-        // No infimum in reach: outputs below `low` are dropped.
-        self.pair.move_to(anchor, low);
-        let next = self.pair.locate(anchor.excess + self.step);
-        let found = cell(self.pair, anchor, next - low);
-        self.offset = anchor.excess + (found.rise / found.mass).ln_1p();
-        self.masses.push(self.density(low, 0) * found.mass);
-        self.pair.move_to(anchor, next);
+        self.start_bounded(low, offset)
+    }
+
+    /// Drops the outputs below a cut near `low`.
+    fn start_bounded(&mut self, low: f64, offset: Option<f64>) -> f64 {
+        self.worst_residual = 0.0;
+        let excess = self.pair.excess(low);
+        let Some(offset) = offset else {
+            self.offset = excess + 0.5 * self.step;
+            return low;
+        };
+        self.offset = offset;
+        let place = ((excess - offset) / self.step).ceil() + 0.5;
+        self.pair.locate(offset + place * self.step)
     }
 
     /// Excess of the joint ratio of all outputs up to `x`.
@@ -124,20 +152,42 @@ impl Walk<'_> {
         // between points and stay there if strides are odd.
         let stride = (stride - 1) | 1;
         let place = (anchor.excess - self.offset) / self.step;
-        let index = ((place + 0.5 * stride as f64).round())
-            .max((place + 1e-3).ceil())
-            .max(self.masses.len() as f64);
+        let mut index = (place + 0.5 * stride as f64)
+            .round()
+            .max((place + 1e-3).ceil());
+        if !self.masses.is_empty() {
+            index = index.max((self.first + self.masses.len() as i64) as f64);
+        }
         let gap = anchor.excess - self.offset - index * self.step;
-        let index = index as usize;
         let below = exp_m1(gap); // R(x)/r − 1 < 0
         let precision = self.pair.precision();
         let slope: f64 = (self.pair.parts().iter().zip(&anchor.shares))
             .map(|(part, share)| part.shift * share)
             .sum();
         let uniform = (-2.0 * below / ((1.0 + below) * slope)).ln_1p() / precision;
-        let mut width = uniform * *correction;
+        let found = self.solve(anchor, below, slope, uniform, uniform * *correction)?;
+        self.worst_residual = self.worst_residual.max(found.residual);
+        *correction = (found.width / uniform).clamp(0.5, 2.0);
+        let index = index as i64;
+        let fall = 0.5 * anchor.x * anchor.x * precision;
+        let density = (self.log_tilt(index) - fall).exp() * self.peak;
+        self.push(index, density * found.mass);
+        Some(found.width)
+    }
+
+    /// The width at which ∫ φ (R/r − 1) vanishes, by Newton's method kept within bounds.
+    fn solve(
+        &self,
+        anchor: &Anchor,
+        below: f64,
+        slope: f64,
+        uniform: f64,
+        guess: f64,
+    ) -> Option<Interval> {
+        let precision = self.pair.precision();
+        let mut width = guess;
         let (mut too_small, mut too_large) = (0.0_f64, f64::INFINITY);
-        let mut best: Option<(f64, f64, f64)> = None; // residual, width, mass
+        let mut best: Option<Interval> = None;
         for _ in 0..60 {
             let found = cell(self.pair, anchor, width);
             let balance = below * found.mass + (1.0 + below) * found.rise;
@@ -145,8 +195,12 @@ impl Walk<'_> {
             if !residual.is_finite() {
                 break;
             }
-            if best.is_none_or(|(least, ..)| residual.abs() < least) {
-                best = Some((residual.abs(), width, found.mass));
+            if best.is_none_or(|best| residual.abs() < best.residual) {
+                best = Some(Interval {
+                    residual: residual.abs(),
+                    width,
+                    mass: found.mass,
+                });
             }
             if residual.abs() <= self.tolerance {
                 break;
@@ -174,14 +228,28 @@ impl Walk<'_> {
                 return None;
             }
         }
-        let (residual, width, mass) = best?;
-        if residual > self.tolerance.max(1e-13) {
-            return None;
-        }
-        self.worst_residual = self.worst_residual.max(residual);
-        *correction = (width / uniform).clamp(0.5, 2.0);
-        self.masses.resize(index, 0.0);
-        self.masses.push(self.density(anchor.x, index) * mass);
-        Some(width)
+        best.filter(|best| best.residual <= self.tolerance.max(1e-13))
     }
+}
+
+/// An interval of outputs, in units of the density at its lower end.
+#[derive(Debug, Clone, Copy)]
+struct Interval {
+    /// |P/Q of the interval over the lattice point − 1|
+    residual: f64,
+    width: f64,
+    mass: f64,
+}
+
+/// Where a monotone predicate turns false, to the last bit.
+fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..80 {
+        let middle = 0.5 * (low + high);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }

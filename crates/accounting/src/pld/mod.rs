@@ -1,5 +1,6 @@
 //! The certified accountant: privacy loss distributions, bracketed from both sides.
 
+mod blend;
 mod bracket;
 mod compose;
 mod lattice;
@@ -8,7 +9,9 @@ mod pair;
 mod profile;
 mod quadrature;
 mod reading;
+mod spectrum;
 mod steps;
+mod transform;
 mod upper;
 mod window;
 

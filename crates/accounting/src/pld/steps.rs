@@ -31,7 +31,11 @@ pub(super) struct Step {
 impl Step {
     /// The pair of output distributions, for one end of the bracket.
     pub(super) fn pair(&self, side: Side, records: u32) -> Pair {
-        let noise = self.noise(side);
+        self.pair_of_noise(self.noise(side), records)
+    }
+
+    /// The pair of a round like this one but of other noise.
+    pub(super) fn pair_of_noise(&self, noise: f64, records: u32) -> Pair {
         match self.rate {
             None => Pair::full(noise),
             Some(rate) => Pair::poisson(rate, records, noise),
@@ -86,21 +90,6 @@ impl Steps {
                 }
             }
         }
-        kinds.sort_by(|a, b| {
-            let key = |step: &Step| (step.rate, step.noise_down);
-            key(a)
-                .partial_cmp(&key(b))
-                .unwrap_or(std::cmp::Ordering::Equal)
-        });
-        kinds.dedup_by(|next, kept| {
-            let same = next.rate == kept.rate
-                && next.noise_down == kept.noise_down
-                && next.noise_up == kept.noise_up;
-            if same {
-                kept.times += next.times;
-            }
-            same
-        });
         if full > 0 {
             let noise = precision.sqrt().recip();
             let rounding = (full as f64 + 40.0) * ROUNDOFF;
@@ -111,7 +100,60 @@ impl Steps {
                 times: 1,
             });
         }
-        Self { kinds, records }
+        let mut steps = Self { kinds, records };
+        steps.group();
+        steps
+    }
+
+    /// Sorts the kinds and counts equal ones together.
+    fn group(&mut self) {
+        self.kinds.sort_by(|a, b| {
+            let key = |step: &Step| (step.rate, step.noise_down);
+            key(a)
+                .partial_cmp(&key(b))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        self.kinds.dedup_by(|next, kept| {
+            let same = next.rate == kept.rate
+                && next.noise_down == kept.noise_down
+                && next.noise_up == kept.noise_up;
+            if same {
+                kept.times += next.times;
+            }
+            same
+        });
+    }
+
+    /// These rounds with rates and noises rounded towards one end of the bracket, if there are
+    /// more kinds than can be composed one by one: a lower rate or more noise is post-processing.
+    pub(super) fn limited(&self, side: Side) -> Self {
+        let mut limited = self.clone();
+        if self.by_rate().count() > MOST_RATES {
+            let rates = || self.kinds.iter().filter_map(|step| step.rate);
+            let level = levels(rates(), MOST_RATES);
+            for step in &mut limited.kinds {
+                step.rate = step.rate.map(|rate| match side {
+                    Side::Upper => level(rate).1.min(1.0 - ROUNDOFF),
+                    Side::Lower => level(rate).0,
+                });
+            }
+        }
+        // Blends of noise levels are proved for single records only.
+        if self.records > 1 && self.kinds.len() > MOST_NOISES {
+            let noises = || self.kinds.iter().map(|step| step.noise(side));
+            let level = levels(noises(), MOST_NOISES);
+            for step in &mut limited.kinds {
+                let (down, up) = level(step.noise(side));
+                (step.noise_down, step.noise_up) = (down.min(step.noise_down), up);
+            }
+        }
+        limited.group();
+        limited
+    }
+
+    /// Runs of kinds that differ in noise only.
+    pub(super) fn by_rate(&self) -> impl Iterator<Item = &[Step]> {
+        self.kinds.chunk_by(|one, other| one.rate == other.rate)
     }
 
     /// Number of rounds composed (all full rounds count as one).
@@ -133,6 +175,24 @@ impl Steps {
     /// Both directions have the same divergence.
     pub(super) fn is_symmetric(&self) -> bool {
         self.kinds.iter().all(|step| step.rate.is_none())
+    }
+}
+
+/// Most sampling rates composed one by one.
+const MOST_RATES: usize = 400;
+/// Most noise levels of units with several records composed one by one.
+const MOST_NOISES: usize = 1000;
+
+/// Neighbours of a value, below and above, among `count` levels in geometric progression.
+fn levels(values: impl Iterator<Item = f64> + Clone, count: usize) -> impl Fn(f64) -> (f64, f64) {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let most = values.fold(0.0, f64::max);
+    let ratio = (most / least).ln() / count as f64;
+    move |value| {
+        let place = ((value / least).ln() / ratio).floor();
+        let at = |place: f64| least * (place * ratio).exp();
+        // Rounding may put a level on the wrong side of the value.
+        (at(place).min(value), at(place + 1.0).max(value))
     }
 }
 

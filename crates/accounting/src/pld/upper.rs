@@ -65,6 +65,7 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
         infinite,
         loss_error: build.loss_error,
         mass_error: grid.mass_error(pair, low, high, log_scale),
+        cuts: (low, high),
     }
 }
 
