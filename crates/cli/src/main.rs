@@ -1,7 +1,10 @@
 //! The command `tacita`.
 
 mod commands;
+mod datasets;
+mod models;
 mod plot;
+mod random;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -16,10 +19,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Train a model privately: handwritten digits, in seconds.
+    Train(commands::train::Args),
     /// What a plan or a run's ledger costs: ε at a δ, with proof.
     Account(commands::account::Args),
     /// The least noise that keeps a budget, or what fits into it.
     Calibrate(commands::calibrate::Args),
+    /// What a private training step costs beside a plain one.
+    Bench(commands::bench::Args),
 }
 
 /// The status for bad input, which is also what clap uses for bad arguments.
@@ -27,6 +34,8 @@ const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Train(args) => commands::train::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Account(args) => commands::account::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
     };

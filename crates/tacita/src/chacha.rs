@@ -10,6 +10,9 @@
 //! Blocks are made [`LANES`] at a time and read word by word across them, so that vector registers
 //! hold the same word of neighbouring blocks and nothing is transposed.
 
+// Loops over lanes that index several arrays: the form the compiler vectorises.
+#![allow(clippy::needless_range_loop)]
+
 use zeroize::Zeroizing;
 
 /// Blocks made side by side. Part of the stream's definition: changing it changes the numbers.

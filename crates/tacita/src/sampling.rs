@@ -167,7 +167,7 @@ fn odds_to_threshold(r: u128) -> u64 {
 /// r², rounded down by at most three units, for r in units of 2^-128.
 fn square(r: u128) -> u128 {
     let (high, low) = (r >> 64, r & u128::from(u64::MAX));
-    high * high + 2 * (high * low >> 64)
+    high * high + 2 * ((high * low) >> 64)
 }
 
 /// The 64-bit numbers of one step, in order.

@@ -1,8 +1,10 @@
 //! One file per subcommand, and what they share.
 
 pub mod account;
+pub mod bench;
 pub mod calibrate;
 mod choice;
 mod plan;
 mod schedule;
 mod statement;
+pub mod train;

@@ -12,7 +12,9 @@ fn cancelling(batch: usize, positions: usize, width: usize, seed: u64, residue: 
     let mut values: Vec<f32> = Vec::with_capacity(batch * positions * width);
     for index in 0..batch * positions * width {
         let position = index / width % positions;
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         let fresh = (state >> 40) as f32 / (1 << 23) as f32 - 1.0;
         values.push(if position % 2 == 1 && residue < 1.0 {
             -values[index - width] * (1.0 + residue * fresh)
@@ -48,7 +50,10 @@ fn assert_bounds(what: &str, norm: SquaredNorm, truths: &[f64]) {
             value + slack >= *truth,
             "{what}: {value:e} + {slack:e} < {truth:e}"
         );
-        assert!(value - slack <= truth * 1.000_001, "{what}: {value:e} - {slack:e} > {truth:e}");
+        assert!(
+            value - slack <= truth * 1.000_001,
+            "{what}: {value:e} - {slack:e} > {truth:e}"
+        );
     }
 }
 

@@ -6,6 +6,9 @@
 //!
 //! No fused multiply-add is used: it would make results differ between processors.
 
+// Loops over lanes that index several arrays: the form the compiler vectorises.
+#![allow(clippy::needless_range_loop)]
+
 use crate::chacha::{Group, LANES, ROWS, Subkey};
 
 /// Normals of one group, in the order of their index.

@@ -1,0 +1,69 @@
+//! Wall-clock time, processor time and memory of this process.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// A moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    wall: Instant,
+    cpu: Option<Duration>,
+}
+
+/// Time between two moments, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Elapsed {
+    /// By the clock on the wall.
+    pub wall: f64,
+    /// Of all threads of the process, where the system tells it.
+    pub cpu: Option<f64>,
+}
+
+impl Moment {
+    /// This moment.
+    pub fn now() -> Self {
+        Self {
+            wall: Instant::now(),
+            cpu: cpu_time(),
+        }
+    }
+
+    /// Time since this moment.
+    pub fn elapsed(self) -> Elapsed {
+        let now = Self::now();
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        Elapsed {
+            wall: milliseconds(now.wall - self.wall),
+            cpu: (now.cpu.zip(self.cpu)).map(|(now, then)| milliseconds(now.saturating_sub(then))),
+        }
+    }
+}
+
+/// Processor time of all threads, to the nanosecond (Linux). A thread that ended no longer counts,
+/// but the pool's threads live as long as the process.
+fn cpu_time() -> Option<Duration> {
+    let mut total = Duration::ZERO;
+    for task in fs::read_dir("/proc/self/task").ok()? {
+        let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+        total += Duration::from_nanos(nanoseconds);
+    }
+    Some(total)
+}
+
+/// Memory the process holds now, in MiB (Linux).
+pub fn resident_mib() -> Option<f64> {
+    status_mib("VmRSS:")
+}
+
+/// The most memory the process has held, in MiB (Linux).
+pub fn peak_resident_mib() -> Option<f64> {
+    status_mib("VmHWM:")
+}
+
+fn status_mib(field: &str) -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024.0)
+}

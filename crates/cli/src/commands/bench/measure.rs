@@ -1,0 +1,247 @@
+//! Times of plain and private steps made in turn, and the memory of each alone.
+
+use super::clock::{Elapsed, Moment, peak_resident_mib, resident_mib};
+use super::made_up::Take;
+use super::step::Trial;
+use super::workload::{Visitor, Workload};
+use anyhow::{Context, Result, anyhow, ensure};
+use burn::tensor::Device;
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::process::Command;
+use tacita::PrivateModel;
+
+/// Steps of each kind made before any is timed.
+const WARM_UP: u64 = 3;
+/// Without a number of steps, timing goes on for this long in all...
+const TIME_MS: f64 = 10_000.0;
+/// ...but for no fewer steps of each kind than this...
+const FEWEST: u64 = 5;
+/// ...and no more than this.
+const MOST: u64 = 200;
+/// Steps made to find the peak of memory.
+const MEMORY_STEPS: u64 = 3;
+
+/// A kind of step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Ordinary training.
+    Plain,
+    /// Private training.
+    Private,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// The model.
+    pub workload: Workload,
+    /// Records per step.
+    pub batch: usize,
+    /// Timed steps of each kind; by time if none.
+    pub steps: Option<u64>,
+    /// Whether the private step asks OSO's second query.
+    pub query_directions: bool,
+}
+
+/// Median and spread of a quantity over steps.
+#[derive(Debug, Clone, Copy)]
+pub struct Spread {
+    /// Half of the steps took less.
+    pub median: f64,
+    /// A tenth of the steps took less.
+    pub low: f64,
+    /// A tenth of the steps took more.
+    pub high: f64,
+}
+
+/// Times of one kind of step, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// Wall-clock time.
+    pub wall: Spread,
+    /// Processor time of all threads.
+    pub cpu: Option<Spread>,
+}
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Measured {
+    /// Of what.
+    pub setting: Setting,
+    /// Timed steps of each kind.
+    pub steps: usize,
+    /// The plain step.
+    pub plain: Times,
+    /// The private step.
+    pub private: Times,
+    /// Peak memory above the idle process of plain and private training, in MiB.
+    pub memory: Option<[f64; 2]>,
+}
+
+impl Spread {
+    fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let last = values.len() - 1;
+        let at = |share: f64| values[(share * last as f64).round() as usize];
+        Self {
+            median: (at(0.5) + values[last / 2]) / 2.0,
+            low: at(0.1),
+            high: at(0.9),
+        }
+    }
+}
+
+impl Times {
+    fn of(steps: &[Elapsed]) -> Self {
+        let cpu: Option<Vec<f64>> = steps.iter().map(|step| step.cpu).collect();
+        Self {
+            wall: Spread::of(steps.iter().map(|step| step.wall).collect()),
+            cpu: cpu.map(Spread::of),
+        }
+    }
+}
+
+/// Times the setting in this process and its memory in processes of their own.
+pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
+    let device = Device::default();
+    let (plain, private) = setting
+        .workload
+        .accept(setting.batch, &device, InTurn(setting))?;
+    let memory = [Kind::Plain, Kind::Private].map(|kind| memory_in_child(setting, kind, threads));
+    let memory = match memory {
+        [Ok(plain), Ok(private)] => plain.zip(private).map(|(a, b)| [a, b]),
+        [Err(error), _] | [_, Err(error)] => return Err(error),
+    };
+    Ok(Measured {
+        setting,
+        steps: plain.len(),
+        plain: Times::of(&plain),
+        private: Times::of(&private),
+        memory,
+    })
+}
+
+/// Makes plain and private steps in turn, so that whatever else the machine does hits both.
+struct InTurn(Setting);
+
+impl Visitor for InTurn {
+    type Output = (Vec<Elapsed>, Vec<Elapsed>);
+
+    fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Self::Output> {
+        let most = self.0.steps.unwrap_or(MOST);
+        let mut plain = trial.plain();
+        let mut private = trial.private(WARM_UP + most, self.0.query_directions)?;
+        for _ in 0..WARM_UP {
+            plain = plain.step()?;
+            private = private.step()?;
+        }
+        let (mut plains, mut privates) = (Vec::new(), Vec::new());
+        let mut total = 0.0;
+        for step in 0..most {
+            if self.0.steps.is_none() && step >= FEWEST && total >= TIME_MS {
+                break;
+            }
+            let start = Moment::now();
+            plain = plain.step()?;
+            plains.push(start.elapsed());
+            let start = Moment::now();
+            private = private.step()?;
+            privates.push(start.elapsed());
+            total += plains[step as usize].wall + privates[step as usize].wall;
+        }
+        Ok((plains, privates))
+    }
+}
+
+/// Peak memory above the idle process of one kind of training, found in a process of its own.
+fn memory_in_child(setting: Setting, kind: Kind, threads: Option<usize>) -> Result<Option<f64>> {
+    let program = std::env::current_exe().context("cannot find this program to run it again")?;
+    let mut command = Command::new(program);
+    command
+        .args(["bench", "step", "--workload", setting.workload.name()])
+        .args(["--batch", &setting.batch.to_string()])
+        .args([
+            "--only",
+            if kind == Kind::Plain {
+                "plain"
+            } else {
+                "private"
+            },
+        ]);
+    if let Some(threads) = threads {
+        command.args(["--threads", &threads.to_string()]);
+    }
+    if setting.query_directions {
+        command.arg("--query-directions");
+    }
+    let output = command.output().context("cannot run this program again")?;
+    ensure!(
+        output.status.success(),
+        "measuring memory failed: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    let printed: Value = serde_json::from_slice(&output.stdout)?;
+    Ok(printed["peak_mib"].as_f64())
+}
+
+/// Makes a few steps of one kind and prints the peak of memory: the part of [`memory_in_child`] that
+/// runs in the child.
+pub fn print_memory(setting: Setting, kind: Kind) -> Result<()> {
+    let idle = resident_mib();
+    let device = Device::default();
+    setting
+        .workload
+        .accept(setting.batch, &device, OnlyOne(setting, kind))?;
+    let peak = peak_resident_mib()
+        .zip(idle)
+        .map(|(peak, idle)| peak - idle);
+    println!("{}", json!({ "peak_mib": peak }));
+    Ok(())
+}
+
+struct OnlyOne(Setting, Kind);
+
+impl Visitor for OnlyOne {
+    type Output = ();
+
+    fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<()> {
+        match self.1 {
+            Kind::Plain => {
+                let mut plain = trial.plain();
+                for _ in 0..MEMORY_STEPS {
+                    plain = plain.step()?;
+                }
+            }
+            Kind::Private => {
+                let mut private = trial.private(MEMORY_STEPS, self.0.query_directions)?;
+                for _ in 0..MEMORY_STEPS {
+                    private = private.step()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Limits the worker threads of tensor operations.
+pub fn limit_threads(threads: usize) -> Result<()> {
+    ensure!(threads > 0, "--threads must be at least 1, got {threads}");
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .map_err(|error| anyhow!("cannot use {threads} threads: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_of_an_even_count_is_the_mean_of_the_middle_two() {
+        let spread = Spread::of(vec![4.0, 1.0, 3.0, 2.0]);
+        assert_eq!(spread.median, 2.5);
+        assert_eq!((spread.low, spread.high), (1.0, 4.0));
+        assert_eq!(Spread::of(vec![5.0, 1.0, 2.0]).median, 2.0);
+    }
+}

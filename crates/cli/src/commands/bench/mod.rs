@@ -1,0 +1,116 @@
+//! `tacita bench`: what a private step costs beside a plain one.
+
+mod clock;
+mod made_up;
+mod measure;
+mod step;
+mod table;
+mod workload;
+
+use anyhow::{Result, ensure};
+use clap::{Subcommand, ValueEnum};
+use measure::{Kind, Setting};
+use serde_json::Value;
+use workload::Workload;
+
+/// Arguments of `tacita bench`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Time and memory of a plain and of a private training step
+    Step(StepArgs),
+}
+
+/// Arguments of `tacita bench step`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Plain steps (Burn alone) and private steps (clipping, ledger, noise, optimiser) are made in turn in \
+one process, on the same model and data. Peak memory is that of a process of its own, less what it \
+held before the model was made.
+
+Examples:
+  tacita bench step --workload mlp --batch 512
+  tacita bench step --workload all --threads 1 --json")]
+struct StepArgs {
+    /// cnn, mlp, embedding-mlp, lstm, autoencoder, transformer, resnet9, vgg11 or all
+    #[arg(long, value_name = "NAME", value_parser = parse_workloads)]
+    workload: Workloads,
+    /// Records per step [default: the workload's usual one]
+    #[arg(long, value_name = "B")]
+    batch: Option<usize>,
+    /// Timed steps of each kind [default: as many as 10 s hold, from 5 to 200]
+    #[arg(long, value_name = "N")]
+    steps: Option<u64>,
+    /// Worker threads [default: all cores]
+    #[arg(long, value_name = "T")]
+    threads: Option<usize>,
+    /// Also ask the second query of online clipping: the mean direction of clipped gradients
+    #[arg(long)]
+    query_directions: bool,
+    /// Print JSON, one object per line
+    #[arg(long)]
+    json: bool,
+    /// Make a few steps of one kind and print their peak memory
+    #[arg(long, hide = true)]
+    only: Option<Kind>,
+}
+
+#[derive(Debug, Clone)]
+struct Workloads(Vec<Workload>);
+
+fn parse_workloads(text: &str) -> Result<Workloads, String> {
+    if text == "all" {
+        return Ok(Workloads(Workload::ALL.to_vec()));
+    }
+    match Workload::from_str(text, false) {
+        Ok(workload) => Ok(Workloads(vec![workload])),
+        Err(_) => {
+            let names = Workload::ALL.map(Workload::name).join(", ");
+            Err(format!(
+                "unknown workload {text}; known are {names} and all"
+            ))
+        }
+    }
+}
+
+/// Runs `tacita bench`.
+pub fn run(args: &Args) -> Result<()> {
+    let What::Step(args) = &args.what;
+    if let Some(batch) = args.batch {
+        ensure!(batch > 0, "--batch must be at least 1, got {batch}");
+    }
+    if let Some(steps) = args.steps {
+        ensure!(steps > 0, "--steps must be at least 1, got {steps}");
+    }
+    if let Some(threads) = args.threads {
+        measure::limit_threads(threads)?;
+    }
+    let settings = args.workload.0.iter().map(|&workload| Setting {
+        workload,
+        batch: args.batch.unwrap_or(workload.default_batch()),
+        steps: args.steps,
+        query_directions: args.query_directions,
+    });
+    if !args.json && args.only.is_none() {
+        println!("{}", table::HEADER);
+    }
+    for setting in settings {
+        if let Some(kind) = args.only {
+            measure::print_memory(setting, kind)?;
+            continue;
+        }
+        let measured = measure::measure(setting, args.threads)?;
+        if args.json {
+            let object: Value = table::to_json(&measured, args.threads);
+            println!("{object}");
+        } else {
+            println!("{}", table::line(&measured));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! A plain and a private training step on the same model and data.
+
+use super::made_up::{MadeUp, Take};
+use super::workload::Workload;
+use anyhow::Result;
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::tensor::Device;
+use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions};
+
+/// Noise of the direction query over that of the round: what online clipping uses.
+const DIRECTION_NOISE: f64 = 0.01;
+
+/// A model and its data, before any step.
+pub struct Trial<B, M> {
+    /// Which one.
+    pub workload: Workload,
+    /// The model, on a device that records gradients.
+    pub model: M,
+    /// As many records as one batch has.
+    pub records: MadeUp<B>,
+    /// Where the records are.
+    pub device: Device,
+}
+
+/// Ordinary training with Burn: outside a recording the private layers are Burn's own.
+pub struct Plain<'a, B, M> {
+    records: &'a MadeUp<B>,
+    indices: Vec<usize>,
+    device: Device,
+    model: M,
+    optimizer: ModuleOptimizer,
+    learning_rate: f64,
+}
+
+/// Private training: per-record clipping, ledger, noise, then the same optimiser.
+pub struct Private<'a, B, M> {
+    records: &'a MadeUp<B>,
+    device: Device,
+    session: Session,
+    model: M,
+    optimizer: ModuleOptimizer,
+    learning_rate: f64,
+}
+
+impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
+    /// Plain training from the trial's model.
+    pub fn plain(&self) -> Plain<'_, B, M> {
+        let (optimizer, learning_rate) = self.workload.optimizer();
+        Plain {
+            records: &self.records,
+            indices: (0..self.records.count()).collect(),
+            device: self.device.clone(),
+            model: self.model.clone(),
+            optimizer,
+            learning_rate,
+        }
+    }
+
+    /// Private training from the trial's model, for at most `steps` steps. Every record takes part
+    /// in every step (sampling rate 1), so that both kinds of step see the same batch.
+    pub fn private(&self, steps: u64, query_directions: bool) -> Result<Private<'_, B, M>> {
+        let (optimizer, learning_rate) = self.workload.optimizer();
+        let count = self.records.count();
+        let plan = Plan::with_noise(100.0, 1e-5)
+            .public_record_count(count as u64)
+            .expected_batch(count as u64)
+            .steps(steps)
+            .clipping(Clipping::auto());
+        let plan = if query_directions {
+            plan.direction_query(DIRECTION_NOISE)
+        } else {
+            plan
+        };
+        // Nothing real is trained on, and a fixed seed makes runs alike.
+        let session = Session::open_in_memory(
+            plan.calibrate()?,
+            Keys::fixed_seed(1),
+            &self.model,
+            &self.records,
+            SessionOptions::default(),
+        )?;
+        Ok(Private {
+            records: &self.records,
+            device: self.device.clone(),
+            session,
+            model: self.model.clone(),
+            optimizer,
+            learning_rate,
+        })
+    }
+}
+
+impl<B: Take, M: PrivateModel<B>> Plain<'_, B, M> {
+    /// One step.
+    pub fn step(mut self) -> Result<Self> {
+        let batch = self.records.batch(&self.indices, &self.device);
+        let gradients = self.model.losses(batch).mean().backward();
+        let gradients = GradientsParams::from_grads(gradients, &self.model);
+        self.model = self
+            .optimizer
+            .step(self.learning_rate, self.model, gradients);
+        self.device.sync()?;
+        Ok(self)
+    }
+}
+
+impl<B: Take, M: PrivateModel<B>> Private<'_, B, M> {
+    /// One step.
+    pub fn step(mut self) -> Result<Self> {
+        let round = self.session.open_round()?;
+        let bounded = round.clip(&self.model, self.records, &self.device)?;
+        let gradients = round.release(bounded)?.gradients(&self.model);
+        self.model = self
+            .optimizer
+            .step(self.learning_rate, self.model, gradients);
+        self.device.sync()?;
+        Ok(self)
+    }
+}

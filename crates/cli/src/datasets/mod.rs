@@ -1,0 +1,5 @@
+//! Data sets, one file each.
+
+mod digits;
+
+pub use digits::Digits;

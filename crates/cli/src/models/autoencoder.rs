@@ -1,0 +1,72 @@
+//! Convolutions that widen the channels, and transposed ones that narrow them again.
+
+use super::batch::{Unlabelled, mean_squared_error};
+use super::cnn::same_on_all_sides;
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Tensor};
+use tacita::PrivateModel;
+use tacita::layers::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
+
+/// Configuration of an [`Autoencoder`].
+#[derive(Config, Debug)]
+pub struct AutoencoderConfig {
+    /// Channels of the image and after each convolution of the encoder.
+    pub channels: Vec<usize>,
+}
+
+/// A convolutional autoencoder of 3 × 3 kernels.
+#[derive(Module, Debug)]
+pub struct Autoencoder {
+    encoder: Vec<Conv2d>,
+    decoder: Vec<ConvTranspose2d>,
+}
+
+impl AutoencoderConfig {
+    /// The benchmark's model: 1, 8, 16, 32, 64 channels and back.
+    pub fn benchmark() -> Self {
+        Self::new(vec![1, 8, 16, 32, 64])
+    }
+
+    /// The model, with newly initialised parameters.
+    pub fn init(&self, device: &Device) -> Autoencoder {
+        let widen = |pair: &[usize]| {
+            Conv2dConfig::new([pair[0], pair[1]], [3, 3])
+                .with_padding(same_on_all_sides(1))
+                .init(device)
+        };
+        let narrow = |pair: &[usize]| {
+            ConvTranspose2dConfig::new([pair[1], pair[0]], [3, 3])
+                .with_padding([1, 1])
+                .init(device)
+        };
+        Autoencoder {
+            encoder: self.channels.windows(2).map(widen).collect(),
+            decoder: self.channels.windows(2).rev().map(narrow).collect(),
+        }
+    }
+}
+
+impl Autoencoder {
+    /// Reconstructs images.
+    ///
+    /// # Shapes
+    /// - images and result: `[batch, channels, height, width]`
+    pub fn forward(&self, images: Tensor<4>) -> Tensor<4> {
+        let encode = |images, layer: &Conv2d| relu(layer.forward(images));
+        let code = self.encoder.iter().fold(images, encode);
+        let last = self.decoder.len() - 1;
+        let layers = self.decoder.iter().enumerate();
+        layers.fold(code, |images, (index, layer)| {
+            let images = layer.forward(images);
+            if index < last { relu(images) } else { images }
+        })
+    }
+}
+
+impl PrivateModel<Unlabelled> for Autoencoder {
+    fn losses(&self, batch: Unlabelled) -> Tensor<1> {
+        mean_squared_error(self.forward(batch.inputs.clone()), batch.inputs)
+    }
+}

@@ -1,0 +1,41 @@
+//! What models take, and the losses they give.
+
+use burn::tensor::activation::log_softmax;
+use burn::tensor::{Int, Tensor};
+
+/// Records with a class each.
+#[derive(Debug, Clone)]
+pub struct Labelled<Inputs> {
+    /// `[batch, ...]`
+    pub inputs: Inputs,
+    /// `[batch]`
+    pub labels: Tensor<1, Int>,
+}
+
+/// Images to be reconstructed.
+#[derive(Debug, Clone)]
+pub struct Unlabelled {
+    /// `[batch, channels, height, width]`
+    pub inputs: Tensor<4>,
+}
+
+/// The cross-entropy of each record.
+///
+/// # Shapes
+/// - logits: `[batch, classes]`; labels and result: `[batch]`
+pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
+    let [batch, _] = logits.dims();
+    let picked = log_softmax(logits, 1).gather(1, labels.reshape([batch, 1]));
+    picked.reshape([batch]).neg()
+}
+
+/// The squared error of each record, averaged over its values.
+///
+/// # Shapes
+/// - output and target: `[batch, ...]`; result: `[batch]`
+pub fn mean_squared_error<const D: usize>(output: Tensor<D>, target: Tensor<D>) -> Tensor<1> {
+    let dims = output.dims();
+    let values = dims[1..].iter().product::<usize>();
+    let squares = (output - target).square().reshape([dims[0], values]);
+    squares.mean_dim(1).reshape([dims[0]])
+}

@@ -1,0 +1,59 @@
+//! Linear layers with ReLU between them.
+
+use super::batch::{Labelled, cross_entropy};
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Tensor};
+use tacita::PrivateModel;
+use tacita::layers::{Linear, LinearConfig};
+
+/// Configuration of an [`Mlp`].
+#[derive(Config, Debug)]
+pub struct MlpConfig {
+    /// Width of the input, of each hidden layer, and the number of classes.
+    pub widths: Vec<usize>,
+}
+
+/// A multilayer perceptron.
+#[derive(Module, Debug)]
+pub struct Mlp {
+    layers: Vec<Linear>,
+}
+
+impl MlpConfig {
+    /// The benchmark's model: 784, 256, 256, 10.
+    pub fn benchmark() -> Self {
+        Self::new(vec![784, 256, 256, 10])
+    }
+
+    /// The model, with newly initialised parameters.
+    pub fn init(&self, device: &Device) -> Mlp {
+        let layer = |pair: &[usize]| LinearConfig::new(pair[0], pair[1]).init(device);
+        Mlp {
+            layers: self.widths.windows(2).map(layer).collect(),
+        }
+    }
+}
+
+impl Mlp {
+    /// Scores the classes.
+    ///
+    /// # Shapes
+    /// - rows: `[batch, width]`
+    /// - result: `[batch, classes]`
+    pub fn forward(&self, rows: Tensor<2>) -> Tensor<2> {
+        let last = self.layers.len() - 1;
+        let layers = self.layers.iter().enumerate();
+        layers.fold(rows, |rows, (index, layer)| {
+            let rows = layer.forward(rows);
+            if index < last { relu(rows) } else { rows }
+        })
+    }
+}
+
+impl PrivateModel<Labelled<Tensor<2>>> for Mlp {
+    fn losses(&self, batch: Labelled<Tensor<2>>) -> Tensor<1> {
+        cross_entropy(self.forward(batch.inputs), batch.labels)
+    }
+}

@@ -1,0 +1,120 @@
+//! Models are the ones they claim to be, and the engine treats them exactly.
+
+use super::*;
+use burn::module::Module;
+use burn::nn::activation::ActivationConfig;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use tacita::PrivateModel;
+use tacita::testkit::assert_matches_per_sample_loop;
+
+use crate::random::SplitMix;
+
+fn device() -> Device {
+    Device::default().autodiff()
+}
+
+/// Counts of the same models in PyTorch, worked out by hand from its layers' shapes.
+#[test]
+fn benchmark_models_have_the_parameters_of_their_peers() {
+    let device = device();
+    let counts = [
+        CnnConfig::benchmark().init(&device).num_params(),
+        MlpConfig::benchmark().init(&device).num_params(),
+        EmbeddingMlpConfig::benchmark().init(&device).num_params(),
+        LstmClassifierConfig::benchmark().init(&device).num_params(),
+        AutoencoderConfig::benchmark().init(&device).num_params(),
+        TransformerConfig::benchmark().init(&device).num_params(),
+        Resnet9Config::benchmark().init(&device).num_params(),
+        Vgg11Config::benchmark().init(&device).num_params(),
+    ];
+    let peers = [
+        26_010, 269_322, 160_306, 109_842, 48_705, 5_752_834, 6_575_370, 34_435_466,
+    ];
+    assert_eq!(counts, peers);
+}
+
+fn images<const D: usize>(shape: [usize; D]) -> Tensor<D> {
+    let mut random = SplitMix(1);
+    let values: Vec<f32> = (0..shape.iter().product())
+        .map(|_| random.standard())
+        .collect();
+    Tensor::from_data(TensorData::new(values, shape), &Device::default())
+}
+
+fn tokens(shape: [usize; 2], below: u64) -> Tensor<2, Int> {
+    let mut random = SplitMix(2);
+    let values: Vec<i32> = (0..shape[0] * shape[1])
+        .map(|_| random.below(below) as i32)
+        .collect();
+    Tensor::from_data(TensorData::new(values, shape), &Device::default())
+}
+
+/// Three records through the model equal three passes of one record each.
+fn assert_exact<Inputs: Clone, M: PrivateModel<Labelled<Inputs>>>(
+    model: &M,
+    inputs: Inputs,
+    take: impl Fn(Inputs, std::ops::Range<usize>) -> Inputs,
+) {
+    let labels = Tensor::<1, Int>::from_ints([0, 1, 1], &Device::default());
+    assert_matches_per_sample_loop(model, 3, |model, range| {
+        model.losses(Labelled {
+            inputs: take(inputs.clone(), range.clone()),
+            labels: labels.clone().narrow(0, range.start, range.len()),
+        })
+    });
+}
+
+#[test]
+fn image_models_equal_the_per_sample_loop() {
+    let device = device();
+    let take = |images: Tensor<4>, range: std::ops::Range<usize>| {
+        images.narrow(0, range.start, range.len())
+    };
+    let convolutions = vec![ConvolutionConfig::new(3, 3, 1, 1)];
+    let cnn = CnnConfig::new([1, 8], convolutions, 2, 5, 2).with_activation(ActivationConfig::Tanh);
+    assert_exact(&cnn.init(&device), images([3, 1, 8, 8]), take);
+    assert_exact(
+        &Resnet9Config::new(4, 2, 2).init(&device),
+        images([3, 3, 32, 32]),
+        take,
+    );
+}
+
+#[test]
+fn token_models_equal_the_per_sample_loop() {
+    let device = device();
+    let take = |tokens: Tensor<2, Int>, range: std::ops::Range<usize>| {
+        tokens.narrow(0, range.start, range.len())
+    };
+    let text = tokens([3, 6], 20);
+    assert_exact(
+        &EmbeddingMlpConfig::new(20, 5, 2).init(&device),
+        text.clone(),
+        take,
+    );
+    assert_exact(
+        &LstmClassifierConfig::new(20, 4, 5, 2).init(&device),
+        text.clone(),
+        take,
+    );
+    let transformer = TransformerConfig::new(20, 6, 8, 12, 2, 2, 2);
+    assert_exact(&transformer.init(&device), text, take);
+}
+
+#[test]
+fn row_and_picture_models_equal_the_per_sample_loop() {
+    let device = device();
+    let rows =
+        |rows: Tensor<2>, range: std::ops::Range<usize>| rows.narrow(0, range.start, range.len());
+    assert_exact(
+        &MlpConfig::new(vec![7, 5, 2]).init(&device),
+        images([3, 7]),
+        rows,
+    );
+    let pictures = images([3, 1, 6, 6]);
+    let model = AutoencoderConfig::new(vec![1, 2, 3]).init(&device);
+    assert_matches_per_sample_loop(&model, 3, |model, range| {
+        let inputs = pictures.clone().narrow(0, range.start, range.len());
+        model.losses(Unlabelled { inputs })
+    });
+}

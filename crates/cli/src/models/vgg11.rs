@@ -1,0 +1,92 @@
+//! VGG-11: eight convolutions and three linear layers.
+
+use super::batch::{Labelled, cross_entropy};
+use super::cnn::same_on_all_sides;
+use burn::config::Config;
+use burn::module::Module;
+use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Tensor};
+use tacita::PrivateModel;
+use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
+
+/// Channels of each convolution, in stages that end with a pooling.
+const STAGES: [&[usize]; 5] = [&[64], &[128], &[256, 256], &[512, 512], &[512, 512]];
+
+/// Configuration of a [`Vgg11`] for square colour images.
+#[derive(Config, Debug)]
+pub struct Vgg11Config {
+    /// Width of the images, a multiple of 32.
+    pub image_width: usize,
+    /// Width of the two linear layers before the last.
+    pub hidden: usize,
+    /// Number of classes.
+    pub classes: usize,
+}
+
+/// The network without dropout or normalisation.
+#[derive(Module, Debug)]
+pub struct Vgg11 {
+    stages: Vec<Vec<Conv2d>>,
+    pool: MaxPool2d,
+    hidden: [Linear; 2],
+    output: Linear,
+}
+
+impl Vgg11Config {
+    /// The benchmark's model: 64 × 64 images, hidden width 4,096, 10 classes.
+    pub fn benchmark() -> Self {
+        Self::new(64, 4096, 10)
+    }
+
+    /// The model, with newly initialised parameters.
+    pub fn init(&self, device: &Device) -> Vgg11 {
+        let mut channels = 3;
+        let mut convolution = |&channels_out: &usize| {
+            let config = Conv2dConfig::new([channels, channels_out], [3, 3])
+                .with_padding(same_on_all_sides(1));
+            channels = channels_out;
+            config.init(device)
+        };
+        let stages = STAGES
+            .iter()
+            .map(|stage| stage.iter().map(&mut convolution).collect())
+            .collect();
+        let width = self.image_width / 32;
+        Vgg11 {
+            stages,
+            pool: MaxPool2dConfig::new([2, 2]).with_strides([2, 2]).init(),
+            hidden: [
+                LinearConfig::new(channels * width * width, self.hidden).init(device),
+                LinearConfig::new(self.hidden, self.hidden).init(device),
+            ],
+            output: LinearConfig::new(self.hidden, self.classes).init(device),
+        }
+    }
+}
+
+impl Vgg11 {
+    /// Scores the classes.
+    ///
+    /// # Shapes
+    /// - images: `[batch, 3, width, width]`
+    /// - result: `[batch, classes]`
+    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        let features = self.stages.iter().fold(images, |images, stage| {
+            let convolve = |images, layer: &Conv2d| relu(layer.forward(images));
+            self.pool.forward(stage.iter().fold(images, convolve))
+        });
+        let classify = |rows, layer: &Linear| relu(layer.forward(rows));
+        let rows = self
+            .hidden
+            .iter()
+            .fold(features.flatten::<2>(1, 3), classify);
+        self.output.forward(rows)
+    }
+}
+
+impl PrivateModel<Labelled<Tensor<4>>> for Vgg11 {
+    fn losses(&self, batch: Labelled<Tensor<4>>) -> Tensor<1> {
+        cross_entropy(self.forward(batch.inputs), batch.labels)
+    }
+}
