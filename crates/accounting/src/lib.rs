@@ -37,6 +37,18 @@
 //! # Ok::<(), tacita_accounting::AccountError>(())
 //! ```
 //!
+//! # Noise for a budget
+//!
+//! ```
+//! use tacita_accounting::calibrate::{Budget, Shape, smallest_noise};
+//! use tacita_accounting::{Pld, Sampling};
+//!
+//! let shape = Shape::constant(Sampling::Poisson { rate: 0.01 }, 1000);
+//! let found = smallest_noise(&shape, Budget::new(1.0, 1e-5)?, &Pld::default())?;
+//! assert!(found.epsilon.upper_bound().is_some_and(|epsilon| epsilon <= 1.0));
+//! # Ok::<(), tacita_accounting::AccountError>(())
+//! ```
+//!
 //! # Side queries, schedules, units
 //!
 //! ```
@@ -95,6 +107,7 @@
 //!
 //! # Also here
 //!
+//! * [`calibrate`]: the least noise of any shape, the most steps, the steps left of a run.
 //! * [`CltSchedule`]: the growing-μ schedule as its paper calibrates it, to set beside the truth.
 //! * [`RandomRuns`] and [`whole_grid`]: what choosing among runs costs.
 //! * [`RdpFilter`]: for runs whose length or noise is decided as they go.

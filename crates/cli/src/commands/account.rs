@@ -2,7 +2,7 @@
 
 use super::choice::{Choice, Choices};
 use super::plan::SizeArgs;
-use super::statement::{check_finite, circumstances, figure, to_json, warrant};
+use super::statement::{check_finite, circumstances, figure, short, to_json, warrant};
 use crate::plot;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ Examples:
 Bounds (≤) are proved, floating point included. Estimates (≈) guarantee nothing.")]
 pub struct Args {
     /// Ledger file of a run (JSON), - for standard input; may be repeated
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["records", "rate", "steps", "noise"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["records", "rate", "steps", "noise", "records_per_unit"])]
     ledger: Vec<PathBuf>,
     #[command(flatten)]
     size: SizeArgs,
@@ -207,7 +207,8 @@ fn text(args: &Args, label: &str, ledger: &Ledger, answers: &[Answer]) -> String
             if let (Some(reading), Some(value)) = (reading, value) {
                 let figure = figure(reading);
                 text += &format!(
-                    "{name}{what} {figure} at {given} = {value}  ({})\n",
+                    "{name}{what} {figure} at {given} = {}  ({})\n",
+                    short(value),
                     warrant(reading)
                 );
             }

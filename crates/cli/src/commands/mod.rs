@@ -5,5 +5,6 @@ pub mod bench;
 pub mod calibrate;
 mod choice;
 mod plan;
+mod schedule;
 mod statement;
 pub mod train;

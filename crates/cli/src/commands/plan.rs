@@ -30,8 +30,16 @@ pub struct SizeArgs {
     #[arg(long, value_name = "Q", conflicts_with_all = ["records", "batch", "epochs"], allow_negative_numbers = true)]
     pub rate: Option<f64>,
     /// Number of steps
-    #[arg(long, value_name = "T", conflicts_with = "epochs")]
+    #[arg(
+        long,
+        value_name = "T",
+        conflicts_with = "epochs",
+        allow_negative_numbers = true
+    )]
     pub steps: Option<u64>,
+    /// Protect a user with up to K records, each drawn on its own, instead of one record
+    #[arg(long, value_name = "K")]
+    pub records_per_unit: Option<u32>,
 }
 
 /// Most steps a plan may have.
@@ -78,15 +86,14 @@ impl SizeArgs {
             epochs > 0.0 && epochs.is_finite(),
             "--epochs must be a number above 0, got {epochs}"
         );
-        let steps = (epochs / self.rate()?).ceil();
+        // A quotient that is whole up to rounding must not gain a step.
+        let quotient = epochs / self.rate()?;
+        let steps = (quotient * (1.0 - 1e-12)).ceil().max(1.0);
         ensure!(
             steps <= MOST_STEPS,
             "--epochs {epochs} makes {steps} steps, more than {MOST_STEPS}"
         );
-        // A quotient that is whole up to rounding must not gain a step.
-        let whole = (epochs / self.rate()?).round();
-        let exact = (epochs / self.rate()? - whole).abs() <= 1e-9 * whole;
-        Ok(Some(if exact { whole.max(1.0) } else { steps } as u64))
+        Ok(Some(steps as u64))
     }
 
     /// The number of steps.
@@ -97,10 +104,16 @@ impl SizeArgs {
         }
     }
 
+    /// A ledger without rounds, for the unit asked for.
+    pub fn empty_ledger(&self) -> Result<Ledger> {
+        let ledger = Ledger::new(Neighbours::AddOrRemoveOne);
+        Ok(ledger.with_records_per_unit(self.records_per_unit.unwrap_or(1))?)
+    }
+
     /// The ledger of a run of this size with constant noise.
     pub fn ledger(&self, noise_multipliers: &[f64]) -> Result<Ledger> {
         let sampling = Sampling::Poisson { rate: self.rate()? };
-        let mut ledger = Ledger::new(Neighbours::AddOrRemoveOne);
+        let mut ledger = self.empty_ledger()?;
         ledger.push(Round::new(sampling, noise_multipliers.to_vec())?.times(self.steps()?))?;
         Ok(ledger)
     }

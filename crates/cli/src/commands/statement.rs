@@ -37,6 +37,15 @@ fn rounded(value: f64, direction: fn(f64) -> f64) -> String {
     format!("{mantissa}e{exponent}")
 }
 
+/// A value that the user gave, as it would be typed.
+pub fn short(value: f64) -> String {
+    if value != 0.0 && value.abs() < 1e-2 {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
 /// `≤ x` or `≈ x`, the sign saying what it is worth.
 pub fn figure(reading: Reading) -> String {
     match reading {
@@ -51,8 +60,9 @@ pub fn warrant(reading: Reading) -> String {
         Reading::UpperBound(_) => "proved".to_string(),
         Reading::Bracket { lower, upper } => {
             format!(
-                "proved, and not below {} (all digits: {upper:e})",
-                down(lower)
+                "proved; the truth lies between {} and {}",
+                down(lower),
+                up(upper)
             )
         }
         Reading::Estimate(_) => "an estimate, NO GUARANTEE: the truth may be larger".to_string(),
@@ -84,8 +94,8 @@ pub fn check_finite(reading: Reading) -> Result<Reading> {
 /// Unit, relation, sampling and noise of a ledger, one line each.
 pub fn circumstances(ledger: &Ledger) -> String {
     let neighbours = match ledger.neighbours() {
-        Neighbours::AddOrRemoveOne => "add-or-remove-one (a record is present or absent)",
-        Neighbours::ReplaceOne => "replace-one (a record has another value)",
+        Neighbours::AddOrRemoveOne => "add-or-remove-one (the unit is present or absent)",
+        Neighbours::ReplaceOne => "replace-one (the unit has other values)",
     };
     let mut kinds: Vec<&str> = Vec::new();
     for round in ledger.rounds() {
@@ -94,7 +104,11 @@ pub fn circumstances(ledger: &Ledger) -> String {
             kinds.push(name);
         }
     }
-    let mut text = format!("  unit        one record\n  neighbours  {neighbours}\n");
+    let unit = match ledger.records_per_unit() {
+        1 => "one record".to_string(),
+        records => format!("one user with up to {records} records"),
+    };
+    let mut text = format!("  unit        {unit}\n  neighbours  {neighbours}\n");
     for kind in kinds {
         text += &format!("  sampling    {}\n", sampling_line(ledger, kind));
     }

@@ -71,7 +71,7 @@ pub fn ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
     let power = 10_f64.powf(rough.log10().floor());
     let factor = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
-        .find(|factor| factor * power >= rough)
+        .find(|factor| factor * power >= 0.8 * rough)
         .unwrap_or(10.0);
     let step = factor * power;
     let first = (low / step).ceil() as i64;

@@ -6,6 +6,8 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading};
 
+/// Relative width of the bracket: a line on paper is no thinner.
+const WIDTH: f64 = 5e-3;
 /// Points of each line.
 const POINTS: u64 = 24;
 
@@ -19,63 +21,73 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
         series: Vec::new(),
     };
     let mut spending = Chart {
-        title: format!("Budget spent, δ = {delta}"),
+        title: format!("Budget spent, δ = {delta:e}"),
         x_label: "steps".to_string(),
         y_label: "ε".to_string(),
         log_y: false,
         series: Vec::new(),
     };
     for (colour, (name, ledger)) in ledgers.iter().enumerate() {
-        let named = |what: &str| {
-            if ledgers.len() > 1 {
-                format!("{name}: {what}")
-            } else {
-                what.to_string()
-            }
-        };
-        for (accountant, what, stroke) in accountants() {
+        let known: Vec<Known> = accountants()
+            .into_iter()
+            .filter(|known| known.accountant.supports(ledger).is_ok())
+            .collect();
+        // One range of ε for all lines of a schedule.
+        let mut end: f64 = 0.0;
+        for known in &known {
+            end = end.max(1.3 * top(known.accountant.epsilon(ledger, delta)?));
+        }
+        for known in &known {
             let series = |points: Vec<(f64, Reading)>| Series {
-                name: named(what),
+                name: if ledgers.len() > 1 {
+                    format!("{name}: {}", known.label)
+                } else {
+                    known.label.to_string()
+                },
                 // One schedule: a colour per accountant. Several: a colour per schedule.
                 colour: if ledgers.len() > 1 {
                     colour
                 } else {
-                    stroke as usize
+                    known.stroke as usize
                 },
-                stroke,
-                points: points
-                    .iter()
-                    .map(|(x, reading)| (*x, top(*reading)))
-                    .collect(),
-                lower: points
-                    .iter()
-                    .filter_map(|(x, reading)| Some((*x, bottom(*reading)?)))
+                stroke: known.stroke,
+                points: points.iter().map(|(x, y)| (*x, top(*y))).collect(),
+                lower: (points.iter())
+                    .filter_map(|(x, y)| Some((*x, bottom(*y)?)))
                     .collect(),
             };
-            if accountant.supports(ledger).is_err() {
-                continue;
-            }
-            curve
-                .series
-                .push(series(deltas(accountant.as_ref(), ledger, delta)?));
+            let accountant = known.accountant.as_ref();
+            curve.series.push(series(deltas(accountant, ledger, end)?));
             spending
                 .series
-                .push(series(epsilons(accountant.as_ref(), ledger, delta)?));
+                .push(series(epsilons(accountant, ledger, delta)?));
         }
     }
     let svg = render(&[curve, spending]);
     std::fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn accountants() -> [(Box<dyn Accountant>, &'static str, Stroke); 3] {
+/// An accountant and how its line looks.
+struct Known {
+    accountant: Box<dyn Accountant>,
+    label: &'static str,
+    stroke: Stroke,
+}
+
+fn accountants() -> [Known; 3] {
+    let known = |accountant, label, stroke| Known {
+        accountant,
+        label,
+        stroke,
+    };
     [
-        (
-            Box::new(Pld::default()),
+        known(
+            Box::new(Pld::default().with_relative_width(WIDTH)),
             "certified bracket (pld)",
             Stroke::Solid,
         ),
-        (Box::new(Rdp), "upper bound (rdp)", Stroke::Dashed),
-        (
+        known(Box::new(Rdp), "upper bound (rdp)", Stroke::Dashed),
+        known(
             Box::new(Gdp),
             "limit theorem (gdp), no guarantee",
             Stroke::Dotted,
@@ -92,21 +104,22 @@ fn epsilons(
     let mut points = vec![(0.0, Reading::UpperBound(0.0))];
     let steps = ledger.steps();
     for index in 1..=POINTS.min(steps) {
-        let made = (u128::from(steps) * u128::from(index) / u128::from(POINTS.min(steps))) as u64;
+        // Denser at the start, where the curve is steep.
+        let share = index as f64 / POINTS.min(steps) as f64;
+        let made = ((steps as f64 * share * share).ceil() as u64).clamp(1, steps);
         let reading = accountant.epsilon(&ledger.prefix(made), delta)?;
         points.push((made as f64, reading));
     }
     Ok(points)
 }
 
-/// δ over ε, from 0 to one and a half times the ε at `delta`.
+/// δ over ε, up to `end`.
 fn deltas(
     accountant: &dyn Accountant,
     ledger: &Ledger,
-    delta: f64,
+    end: f64,
 ) -> Result<Vec<(f64, Reading)>, AccountError> {
-    let end = 1.5 * top(accountant.epsilon(ledger, delta)?);
-    (0..=POINTS)
+    (1..=POINTS)
         .map(|index| {
             let epsilon = end * index as f64 / POINTS as f64;
             Ok((epsilon, accountant.delta(ledger, epsilon)?))
