@@ -9,6 +9,10 @@ mod random;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+/// Steps allocate and free large tensors; this allocator keeps the pages.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Differentially private deep learning.
 #[derive(Parser)]
 #[command(name = "tacita", version, propagate_version = true)]

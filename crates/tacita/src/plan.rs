@@ -2,9 +2,8 @@
 
 use crate::clipping::{ClipRule, Grouping};
 use serde::{Deserialize, Serialize};
-use tacita_accounting::{
-    AccountError, Accountant, Ledger, LedgerError, Neighbours, Pld, Reading, Round, Sampling,
-};
+use tacita_accounting::calibrate::{self, Shape};
+use tacita_accounting::{AccountError, Accountant, Ledger, LedgerError, Pld, Reading, Sampling};
 use thiserror::Error;
 
 /// A privacy budget (ε, δ).
@@ -79,7 +78,7 @@ pub struct Plan {
     expected_batch: f64,
     length: Length,
     clipping: Clipping,
-    direction_ratio: Option<f64>,
+    direction_increase: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -148,7 +147,7 @@ impl Plan {
             expected_batch: 0.0,
             length: Length::Steps(0),
             clipping: Clipping::auto(),
-            direction_ratio: None,
+            direction_increase: None,
         }
     }
 
@@ -189,11 +188,10 @@ impl Plan {
     }
 
     /// Also releases, in the same round, the sum of the directions of clipped gradients (OSO's second
-    /// query), with `ratio` times the noise multiplier of the round as a whole. The gradient's own
-    /// multiplier becomes (ν⁻² − ν_q⁻²)^(−1/2); a ratio of 7.124 costs it 1 % more noise.
+    /// query). It is paid for by `increase` more noise on the gradient, say 0.01.
     #[must_use]
-    pub fn direction_query(mut self, ratio: f64) -> Self {
-        self.direction_ratio = Some(ratio);
+    pub fn direction_query(mut self, increase: f64) -> Self {
+        self.direction_increase = Some(increase);
         self
     }
 
@@ -220,32 +218,30 @@ impl Plan {
             }
         };
         let rate = self.expected_batch / self.records as f64;
-        let (noise_multiplier, delta) = match self.noise {
+        let mut shape = Shape::constant(Sampling::Poisson { rate }, steps);
+        if let Some(increase) = self.direction_increase {
+            shape = shape.with_noise_increase(increase)?;
+        }
+        let (ledger, epsilon, delta) = match self.noise {
             Noise::Multiplier {
                 noise_multiplier,
                 delta,
-            } => (noise_multiplier, delta),
-            Noise::Budget(budget) => (smallest_multiplier(rate, steps, budget)?, budget.delta),
-        };
-        let noise_multipliers = match self.direction_ratio {
-            None => vec![noise_multiplier],
-            Some(ratio) => {
-                let directions = ratio * noise_multiplier;
-                // Rounded up, so that both together are at most as informative as planned.
-                let precision = noise_multiplier.powi(-2) - directions.powi(-2);
-                vec![precision.powf(-0.5) * (1.0 + 1e-12), directions]
+            } => {
+                let ledger = shape.ledger(noise_multiplier)?;
+                let epsilon = Pld::default().epsilon(&ledger, delta * (1.0 - TAIL_SHARE))?;
+                (ledger, epsilon, delta)
+            }
+            Noise::Budget(Budget { epsilon, delta }) => {
+                let budget = calibrate::Budget::new(epsilon, delta * (1.0 - TAIL_SHARE))?;
+                let found = calibrate::smallest_noise(&shape, budget, &Pld::default())?;
+                (found.ledger, found.epsilon, delta)
             }
         };
-        let mut ledger = Ledger::new(Neighbours::AddOrRemoveOne);
-        let round = Round::new(Sampling::Poisson { rate }, noise_multipliers.clone())?;
-        ledger.push(round.times(steps))?;
-        let epsilon = Pld::default().epsilon(&ledger, delta * (1.0 - TAIL_SHARE))?;
         Ok(CheckedPlan {
             records: self.records,
             expected_batch: self.expected_batch,
             steps,
             clipping: self.clipping,
-            noise_multipliers,
             rate,
             ledger,
             epsilon,
@@ -319,41 +315,8 @@ impl Plan {
                 ok,
             )?;
         }
-        if let Some(ratio) = self.direction_ratio {
-            let ok = ratio > 1.0 && ratio.is_finite();
-            value(
-                "direction query's noise ratio",
-                "a finite number above 1",
-                ratio,
-                ok,
-            )?;
-        }
         Ok(())
     }
-}
-
-/// The smallest noise multiplier whose certified ε is within the budget.
-fn smallest_multiplier(rate: f64, steps: u64, budget: Budget) -> Result<f64, PlanError> {
-    let (mut low, mut high) = (1e-2, 1e4);
-    let within = |noise_multiplier: f64| -> Result<bool, PlanError> {
-        let mut ledger = Ledger::new(Neighbours::AddOrRemoveOne);
-        let round = Round::new(Sampling::Poisson { rate }, vec![noise_multiplier])?;
-        ledger.push(round.times(steps))?;
-        let delta = budget.delta * (1.0 - TAIL_SHARE);
-        let reading = Pld::default().epsilon(&ledger, delta)?;
-        Ok(reading
-            .upper_bound()
-            .is_some_and(|upper| upper <= budget.epsilon))
-    };
-    for _ in 0..24 {
-        let middle = f64::sqrt(low * high);
-        if within(middle)? {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    Ok(high)
 }
 
 /// A plan with its certificate. Nothing in it depends on the data.
@@ -363,7 +326,6 @@ pub struct CheckedPlan {
     expected_batch: f64,
     steps: u64,
     clipping: Clipping,
-    noise_multipliers: Vec<f64>,
     rate: f64,
     ledger: Ledger,
     epsilon: Reading,
@@ -406,9 +368,12 @@ impl CheckedPlan {
         &self.clipping
     }
 
-    /// Noise multiplier of each query of a round: the gradient first.
-    pub fn noise_multipliers(&self) -> &[f64] {
-        &self.noise_multipliers
+    /// Noise multiplier of each query of a step: the gradient first.
+    pub fn noise_multipliers(&self, step: u64) -> Vec<f64> {
+        let round = self.ledger.round_at(step);
+        round
+            .map(|round| round.noise_multipliers)
+            .unwrap_or_default()
     }
 
     /// The ledger the run will leave.
@@ -418,7 +383,7 @@ impl CheckedPlan {
 
     /// Queries per round.
     pub(crate) fn queries(&self) -> usize {
-        self.noise_multipliers.len()
+        self.noise_multipliers(0).len()
     }
 
     /// The threshold of each group in a step.
@@ -434,8 +399,8 @@ impl CheckedPlan {
         let length =
             |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt() * (1.0 + 1e-12);
         let sensitivities = [length(&self.thresholds(step, shares)), length(shares)];
-        self.noise_multipliers
-            .iter()
+        self.noise_multipliers(step)
+            .into_iter()
             .zip(sensitivities)
             .map(|(multiplier, sensitivity)| multiplier * sensitivity)
             .collect()

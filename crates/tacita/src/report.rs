@@ -1,6 +1,5 @@
 //! What may be said of a run's privacy, in words a data-protection officer can check.
 
-use crate::plan::CheckedPlan;
 use crate::session::Session;
 use serde::Serialize;
 use std::fmt;
@@ -46,13 +45,10 @@ const CAVEATS: [&str; 4] = [
 ];
 
 impl Report {
-    pub(crate) fn new(session: &Session) -> Self {
-        Self::of_plan(session.plan(), session.is_private())
-    }
-
-    /// The statement of a plan, before or after it was run.
-    pub fn of_plan(plan: &CheckedPlan, private: bool) -> Self {
-        let (epsilon_lower, epsilon_upper) = match plan.epsilon() {
+    /// The statement of a session's whole plan.
+    pub fn new(session: &Session) -> Self {
+        let (plan, private) = (session.plan(), session.is_private());
+        let (epsilon_lower, epsilon_upper) = match session.epsilon() {
             Reading::Bracket { lower, upper } => (lower, upper),
             Reading::UpperBound(upper) => (0.0, upper),
             Reading::Estimate(_) => (0.0, f64::INFINITY),
@@ -64,7 +60,7 @@ impl Report {
             sampling: format!("Poisson, rate {}", plan.rate()),
             public_record_count: plan.public_record_count(),
             steps: plan.steps(),
-            noise_multipliers: plan.noise_multipliers().to_vec(),
+            noise_multipliers: plan.noise_multipliers(0),
             epsilon_lower,
             epsilon_upper,
             delta: plan.delta(),

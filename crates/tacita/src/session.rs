@@ -51,7 +51,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use std::marker::PhantomData;
 use std::path::Path;
-use tacita_accounting::Ledger;
+use tacita_accounting::{Ledger, Reading};
 use thiserror::Error;
 
 /// Why a round was not made. Says whether anything was released.
@@ -76,17 +76,6 @@ pub enum SessionError {
     /// The sampler cannot draw at the plan's rate; nothing was released.
     #[error(transparent)]
     Sampling(#[from] SamplingError),
-    /// More noise than the generator's distance from a true Gaussian allows.
-    #[error(
-        "{normals:e} noise values are more than δ = {delta} leaves room for: their distance from a \
-         true Gaussian would exceed a millionth of it; use a larger δ or fewer steps"
-    )]
-    TooManyNormals {
-        /// Noise values of the whole run.
-        normals: f64,
-        /// δ of the plan.
-        delta: f64,
-    },
     /// A model other than the one the session was opened for.
     #[error("the model has other trainable parameters than the session was opened for")]
     OtherModel,
@@ -214,7 +203,6 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let parameters = Parameters::of(model)?;
         let groups = Groups::new(plan.clipping().grouping, &parameters);
-        check_tail(&plan, parameters.elements())?;
         let sampler = PoissonSampler::new(plan.rate(), records.count())?;
         let bytes_per_record = checks::check_model(model, records, &parameters, &groups)?;
         let micro_batch = match options.micro_batch {
@@ -253,6 +241,23 @@ impl Session {
     /// Whether keys came from the operating system. If not, nothing downstream is private.
     pub fn is_private(&self) -> bool {
         self.keys.is_private()
+    }
+
+    /// The certified ε of the whole plan: the guarantee.
+    ///
+    /// A millionth of δ pays for the tail that the noise generator cannot reach. Where that is not
+    /// enough, which takes an ε above 40, there is no guarantee: the bound is infinite.
+    pub fn epsilon(&self) -> Reading {
+        // Four normals a value in the hardened mode.
+        let values = self.parameters.elements() as u64 * self.plan.queries() as u64;
+        let normals = values.saturating_mul(4 * self.plan.steps());
+        let epsilon = self.plan.epsilon();
+        let upper = epsilon.upper_bound().unwrap_or(f64::INFINITY);
+        if missing_tail_delta(normals, upper) <= TAIL_SHARE * self.plan.delta() {
+            epsilon
+        } else {
+            Reading::UpperBound(f64::INFINITY)
+        }
     }
 
     /// What has been recorded so far.
@@ -394,19 +399,6 @@ impl<'s> OpenRound<'s> {
             private: session.keys.is_private(),
         })
     }
-}
-
-/// A part of δ pays for what the generator cannot reach; refuses a run that needs more.
-fn check_tail(plan: &CheckedPlan, elements: usize) -> Result<(), SessionError> {
-    // Four normals a value in the hardened mode.
-    let values = elements as f64 * plan.queries() as f64 * plan.steps() as f64;
-    let normals = 4.0 * values;
-    let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
-    if missing_tail_delta(normals as u64, epsilon) > TAIL_SHARE * plan.delta() {
-        let delta = plan.delta();
-        return Err(SessionError::TooManyNormals { normals, delta });
-    }
-    Ok(())
 }
 
 fn accumulate(sums: &mut [WeightedSums], part: Vec<WeightedSums>) {

@@ -17,6 +17,7 @@ mod window;
 
 use crate::accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
 use crate::ledger::Ledger;
+use crate::rdp::RdpCurve;
 use steps::Steps;
 
 /// The certified accountant: composes discretised privacy loss distributions and proves a lower
@@ -83,10 +84,27 @@ impl Pld {
             check_epsilon(epsilon)?;
         }
         let steps = Steps::of(ledger);
-        Ok(bracket::deltas(&steps, epsilons, self.relative_width)
-            .into_iter()
-            .map(|(lower, upper)| Reading::Bracket { lower, upper })
-            .collect())
+        let brackets = bracket::deltas(&steps, epsilons, self.relative_width);
+        (brackets.into_iter().zip(epsilons))
+            .map(|(bracket, &epsilon)| {
+                self.reading(bracket, || RdpCurve::of(ledger)?.delta_up(epsilon))
+            })
+            .collect()
+    }
+
+    /// A bracket that came out wider than was asked for, as it does about ε = 0, takes the Rényi
+    /// bound as its upper end where that is lower: both are proved.
+    fn reading(
+        &self,
+        (lower, upper): (f64, f64),
+        rdp: impl FnOnce() -> Result<f64, AccountError>,
+    ) -> Result<Reading, AccountError> {
+        let upper = if upper - lower > self.relative_width * upper {
+            upper.min(rdp()?).max(lower)
+        } else {
+            upper
+        };
+        Ok(Reading::Bracket { lower, upper })
     }
 }
 
@@ -103,8 +121,11 @@ impl Accountant for Pld {
     fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError> {
         check_delta(delta)?;
         self.supports(ledger)?;
-        let (lower, upper) = bracket::epsilon(&Steps::of(ledger), delta, self.relative_width);
-        Ok(Reading::Bracket { lower, upper })
+        let bracket = bracket::epsilon(&Steps::of(ledger), delta, self.relative_width);
+        self.reading(bracket, || {
+            let (epsilon, _) = RdpCurve::of(ledger)?.epsilon_up(delta)?;
+            Ok(epsilon)
+        })
     }
 
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError> {

@@ -6,6 +6,8 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading};
 
+/// Relative width of the bracket: a line on paper is no thinner.
+const WIDTH: f64 = 5e-3;
 /// Points of each line.
 const POINTS: u64 = 24;
 
@@ -80,7 +82,7 @@ fn accountants() -> [Known; 3] {
     };
     [
         known(
-            Box::new(Pld::default()),
+            Box::new(Pld::default().with_relative_width(WIDTH)),
             "certified bracket (pld)",
             Stroke::Solid,
         ),
@@ -111,13 +113,13 @@ fn epsilons(
     Ok(points)
 }
 
-/// δ over ε, from 0 to `end`.
+/// δ over ε, up to `end`.
 fn deltas(
     accountant: &dyn Accountant,
     ledger: &Ledger,
     end: f64,
 ) -> Result<Vec<(f64, Reading)>, AccountError> {
-    (0..=POINTS)
+    (1..=POINTS)
         .map(|index| {
             let epsilon = end * index as f64 / POINTS as f64;
             Ok((epsilon, accountant.delta(ledger, epsilon)?))

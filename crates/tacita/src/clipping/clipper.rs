@@ -5,7 +5,7 @@ use super::{ClipRule, Groups};
 use crate::gradient::{Performance, WeightedSums};
 use crate::pass::{self, Pass, PassError};
 use burn::module::Module;
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 
 /// Turns batches into sums whose sensitivity is known.
 #[derive(Debug)]
@@ -43,9 +43,7 @@ impl Clipper {
             if kept.is_empty() {
                 return Ok(self.zeros());
             }
-            let kept = Tensor::<1, Int>::from_data(kept.as_slice(), &losses.device());
-            gradients.select(kept.clone());
-            norms = norms.select(kept);
+            norms = norms.select(gradients.select(&kept));
         }
         let mut factors = vec![self.rule.factors(&norms, thresholds)];
         if self.directions {
@@ -56,7 +54,7 @@ impl Clipper {
 }
 
 /// The samples whose loss and norms are finite; none if all are.
-fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<i64>> {
+fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<usize>> {
     let finite =
         |values: TensorData| -> Vec<bool> { values.iter::<f32>().map(f32::is_finite).collect() };
     let groups = upper.dims()[1];
@@ -68,6 +66,6 @@ fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<i64>> {
                 .iter()
                 .all(|f| *f)
     };
-    let kept: Vec<i64> = (0..losses.len()).filter(usable).map(|s| s as i64).collect();
+    let kept: Vec<usize> = (0..losses.len()).filter(usable).collect();
     (kept.len() < losses.len()).then_some(kept)
 }

@@ -5,8 +5,9 @@
 
 use super::contribution::{Contribution, Convolution, Form, Target};
 use super::norm::{SquaredNorm, sum_of_squares};
+use super::outer;
+use super::rows::{self, Rows};
 use super::strategy::{Performance, Strategy};
-use super::{outer, rows};
 use burn::tensor::{Int, Tensor};
 
 /// The per-sample gradient of a bundle's targets.
@@ -14,12 +15,14 @@ use burn::tensor::{Int, Tensor};
 pub(crate) enum Merged {
     Direct(Tensor<2>),
     Outer(Tensor<4>, Tensor<4>),
-    Rows(Tensor<2, Int>, Tensor<3>),
+    Rows(Rows),
     Convolution(Convolution),
     /// A table used as an embedding and, transposed, as an output layer.
     Tied {
-        rows: (Tensor<2, Int>, Tensor<3>),
+        rows: Rows,
         outer: (Tensor<4>, Tensor<4>),
+        /// Twice their inner product, a part of the squared norm.
+        cross: SquaredNorm,
     },
 }
 
@@ -83,8 +86,12 @@ impl Bundle {
         let rows = join_rows(tokens).zip(join(token_rights, 1));
         let merged = match (direct, outer, rows) {
             (None, Some((left, right)), None) => Merged::Outer(left, right),
-            (None, None, Some((rows, right))) => Merged::Rows(rows, right),
-            (None, Some(outer), Some(rows)) => Merged::Tied { rows, outer },
+            (None, None, Some((rows, right))) => Merged::Rows(Rows::new(rows, right)),
+            (None, Some(outer), Some((rows, right))) => Merged::Tied {
+                cross: rows::cross_gram(&rows, &right, &outer.0, &outer.1).twice(),
+                rows: Rows::new(rows, right),
+                outer,
+            },
             (None, None, None) => return None,
             (Some(mut sum), outer, rows) => {
                 // A formed gradient is there already, so forming the others costs no more memory.
@@ -158,24 +165,21 @@ impl Bundle {
                     }
                 }
             }
-            Merged::Rows(rows, right) => {
-                rows::squared_norm(rows, right, self.table(right.dims()[2]))
-            }
+            Merged::Rows(rows) => rows.squared_norm(self.table(rows.width())),
             Merged::Tied {
-                rows: (rows, right),
-                outer: (left, outer_right),
+                rows,
+                outer: (left, right),
+                cross,
             } => {
-                let embedding = rows::squared_norm(rows, right, self.table(right.dims()[2]));
                 let output = if left.dims()[2] == 1 {
-                    outer::ghost(left, outer_right)
+                    outer::ghost(left, right)
                 } else {
-                    outer::gram(left, outer_right)
+                    outer::gram(left, right)
                 };
-                let cross = rows::cross_gram(rows, right, left, outer_right);
-                SquaredNorm {
-                    value: (embedding.value + output.value + cross.value * 2.0).clamp_min(0.0),
-                    slack: embedding.slack + output.slack + cross.slack * 2.0,
-                }
+                let embedding = rows.squared_norm(self.table(rows.width()));
+                let mut norm = embedding.and(output).and(cross.clone());
+                norm.value = norm.value.clamp_min(0.0);
+                norm
             }
         }
     }
@@ -190,17 +194,14 @@ impl Bundle {
             }
             Merged::Outer(left, right) => outer::weighted_sum(left.clone(), right.clone(), factors),
             Merged::Convolution(convolution) => convolution.weighted_sum(factors, performance),
-            Merged::Rows(rows, right) => {
-                let table = self.table(right.dims()[2]);
-                rows::weighted_sum(rows.clone(), right.clone(), factors, table)
-            }
+            Merged::Rows(rows) => rows.weighted_sum(factors, self.table(rows.width())),
             Merged::Tied {
-                rows: (rows, right),
-                outer: (left, outer_right),
+                rows,
+                outer: (left, right),
+                ..
             } => {
-                let table = self.table(right.dims()[2]);
-                rows::weighted_sum(rows.clone(), right.clone(), factors.clone(), table)
-                    + outer::weighted_sum(left.clone(), outer_right.clone(), factors)
+                rows.weighted_sum(factors.clone(), self.table(rows.width()))
+                    + outer::weighted_sum(left.clone(), right.clone(), factors)
             }
         }
     }
@@ -224,6 +225,43 @@ impl Bundle {
             })
             .collect()
     }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let values = |shapes: &[&[usize]]| -> usize {
+            shapes.iter().map(|s| s.iter().product::<usize>()).sum()
+        };
+        4 * match &self.merged {
+            Merged::Direct(gradient) => values(&[&gradient.dims()]),
+            Merged::Outer(left, right) => values(&[&left.dims(), &right.dims()]),
+            Merged::Rows(rows) => rows.bytes() / 4,
+            Merged::Convolution(c) => values(&[&c.input.dims(), &c.output.dims()]),
+            Merged::Tied { rows, outer, .. } => {
+                rows.bytes() / 4 + values(&[&outer.0.dims(), &outer.1.dims()])
+            }
+        }
+    }
+
+    /// Only the given samples.
+    pub fn select(&mut self, samples: &[usize], indices: &Tensor<1, Int>) {
+        let pick = |tensor: &Tensor<4>| tensor.clone().select(0, indices.clone());
+        self.merged = match &self.merged {
+            Merged::Direct(gradient) => Merged::Direct(gradient.clone().select(0, indices.clone())),
+            Merged::Outer(left, right) => Merged::Outer(pick(left), pick(right)),
+            Merged::Rows(rows) => Merged::Rows(rows.select(samples)),
+            Merged::Convolution(convolution) => Merged::Convolution(Convolution {
+                input: pick(&convolution.input),
+                output: pick(&convolution.output),
+                kernel: convolution.kernel,
+                options: convolution.options.clone(),
+            }),
+            Merged::Tied { rows, outer, cross } => Merged::Tied {
+                rows: rows.select(samples),
+                outer: (pick(&outer.0), pick(&outer.1)),
+                cross: cross.clone(),
+            },
+        };
+    }
 }
 
 fn spend(kept_left: &mut usize, gradients: usize, replaced: usize) {
@@ -235,52 +273,5 @@ fn join_rows(mut parts: Vec<Tensor<2, Int>>) -> Option<Tensor<2, Int>> {
         0 => None,
         1 => parts.pop(),
         _ => Some(Tensor::cat(parts, 1)),
-    }
-}
-
-impl Bundle {
-    /// Bytes held.
-    pub fn bytes(&self) -> usize {
-        let values = |shapes: &[&[usize]]| -> usize {
-            shapes.iter().map(|s| s.iter().product::<usize>()).sum()
-        };
-        4 * match &self.merged {
-            Merged::Direct(gradient) => values(&[&gradient.dims()]),
-            Merged::Outer(left, right) => values(&[&left.dims(), &right.dims()]),
-            Merged::Rows(rows, right) => values(&[&rows.dims(), &right.dims()]),
-            Merged::Convolution(c) => values(&[&c.input.dims(), &c.output.dims()]),
-            Merged::Tied { rows, outer } => values(&[
-                &rows.0.dims(),
-                &rows.1.dims(),
-                &outer.0.dims(),
-                &outer.1.dims(),
-            ]),
-        }
-    }
-
-    /// Only the given samples.
-    pub fn select(&mut self, samples: &Tensor<1, Int>) {
-        let pick = |tensor: &Tensor<4>| tensor.clone().select(0, samples.clone());
-        self.merged = match &self.merged {
-            Merged::Direct(gradient) => Merged::Direct(gradient.clone().select(0, samples.clone())),
-            Merged::Outer(left, right) => Merged::Outer(pick(left), pick(right)),
-            Merged::Rows(rows, right) => Merged::Rows(
-                rows.clone().select(0, samples.clone()),
-                right.clone().select(0, samples.clone()),
-            ),
-            Merged::Convolution(convolution) => Merged::Convolution(Convolution {
-                input: pick(&convolution.input),
-                output: pick(&convolution.output),
-                kernel: convolution.kernel,
-                options: convolution.options.clone(),
-            }),
-            Merged::Tied { rows, outer } => Merged::Tied {
-                rows: (
-                    rows.0.clone().select(0, samples.clone()),
-                    rows.1.clone().select(0, samples.clone()),
-                ),
-                outer: (pick(&outer.0), pick(&outer.1)),
-            },
-        };
     }
 }

@@ -38,6 +38,14 @@ impl SquaredNorm {
         }
     }
 
+    /// Twice an inner product, as the square of a sum has it.
+    pub fn twice(self) -> Self {
+        Self {
+            value: self.value * 2.0,
+            slack: self.slack * 2.0,
+        }
+    }
+
     /// The squared norm of two disjoint parts of a gradient.
     pub fn and(self, other: Self) -> Self {
         Self {

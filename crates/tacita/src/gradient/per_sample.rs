@@ -153,13 +153,16 @@ impl PerSampleGradients {
         self.bundles.iter().map(Bundle::bytes).sum()
     }
 
-    /// Only the given samples. Removing a sample with a non-finite value must be by selection, not by
+    /// Only the given samples; returns their indices. Removing a sample with a non-finite value must be by selection, not by
     /// a factor of zero: 0 × NaN is NaN.
-    pub(crate) fn select(&mut self, samples: Tensor<1, Int>) {
-        self.batch = samples.dims()[0];
+    pub(crate) fn select(&mut self, samples: &[usize]) -> Tensor<1, Int> {
+        self.batch = samples.len();
+        let indices: Vec<i64> = samples.iter().map(|sample| *sample as i64).collect();
+        let indices = Tensor::from_data(indices.as_slice(), &self.device);
         for bundle in &mut self.bundles {
-            bundle.select(&samples);
+            bundle.select(samples, &indices);
         }
+        indices
     }
 }
 

@@ -1,48 +1,126 @@
 //! Embeddings: row `rows[i, t]` of g_i gets right_{i,t}, and equal rows add up before the norm.
 
-use super::norm::{SquaredNorm, gamma, sum_of_squares};
-use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
+use super::norm::{SquaredNorm, gamma};
+use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData};
+use rayon::prelude::*;
 
-/// ‖g_i‖² by adding the vectors of equal rows: time and memory linear in the positions, where the
-/// equal-token Gram matrix is quadratic.
-pub(crate) fn squared_norm(rows: &Tensor<2, Int>, right: &Tensor<3>, table: usize) -> SquaredNorm {
-    let [batch, positions, width] = right.dims();
-    let device = right.device();
-    let slots = Tensor::from_data(segment_slots(rows, table), &device);
-    let sums = Tensor::<2>::zeros([batch * positions, width], &device).select_assign(
-        0,
-        slots,
-        right.clone().reshape([batch * positions, width]),
-        IndexingUpdateOp::Add,
-    );
-    let mut norm = sum_of_squares(sums.reshape([batch, positions * width]));
-    // A segment sum ŝ of at most T vectors is off by γ_T Σ‖bₜ‖ =: e, so ‖s‖² ≤ ‖ŝ‖² + e(2‖ŝ‖ + e).
-    let reach = right.clone().square().sum_dim(2).sqrt().sum_dim(1);
-    let error = reach.reshape([batch]) * gamma(2 * positions);
-    norm.slack = norm.slack + error.clone() * (norm.value.clone().sqrt() * 2.0 + error);
-    norm
+/// Rows and their vectors, on the host. An embedding's gradient is a scatter by integers: there is
+/// no arithmetic to speak of, and one pass in f64 replaces six over temporaries.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    rows: Vec<usize>,
+    right: Vec<f32>,
+    positions: usize,
+    width: usize,
+    device: Device,
 }
 
-/// For each position, the first slot of its sample's segment that holds the same row.
-fn segment_slots(rows: &Tensor<2, Int>, table: usize) -> TensorData {
-    let [batch, positions] = rows.dims();
-    let rows = rows.to_data();
-    // Where a row was first seen, valid only for the sample stamped beside it.
-    let mut first_seen = vec![(usize::MAX, 0usize); table];
-    let slots: Vec<i64> = rows
-        .iter::<i64>()
-        .enumerate()
-        .map(|(index, row)| {
-            let sample = index / positions.max(1);
-            // An index outside the table cannot come from a forward pass that succeeded.
-            let seen = &mut first_seen[(row.max(0) as usize).min(table - 1)];
-            if seen.0 != sample {
-                *seen = (sample, index);
+impl Rows {
+    /// Moves both to the host.
+    pub fn new(rows: Tensor<2, Int>, right: Tensor<3>) -> Self {
+        let [_, positions, width] = right.dims();
+        let device = right.device();
+        Self {
+            // A forward pass that succeeded has no index below zero or outside the table.
+            rows: rows
+                .into_data()
+                .iter::<i64>()
+                .map(|row| row as usize)
+                .collect(),
+            right: (right.into_data().convert::<f32>())
+                .try_into_vec()
+                .unwrap_or_default(),
+            positions,
+            width,
+            device,
+        }
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn bytes(&self) -> usize {
+        4 * self.right.len() + 8 * self.rows.len()
+    }
+
+    fn batch(&self) -> usize {
+        self.rows.len() / self.positions.max(1)
+    }
+
+    fn sample(&self, sample: usize) -> impl Iterator<Item = (usize, &[f32])> {
+        let first = sample * self.positions;
+        let rows = &self.rows[first..first + self.positions];
+        let right = &self.right[first * self.width..(first + self.positions) * self.width];
+        rows.iter().copied().zip(right.chunks_exact(self.width))
+    }
+
+    /// Only the given samples.
+    pub fn select(&self, samples: &[usize]) -> Self {
+        let (positions, width) = (self.positions, self.width);
+        let pick = |values: usize| {
+            samples
+                .iter()
+                .flat_map(move |sample| sample * values..(sample + 1) * values)
+        };
+        Self {
+            rows: pick(positions).map(|index| self.rows[index]).collect(),
+            right: pick(positions * width)
+                .map(|index| self.right[index])
+                .collect(),
+            positions,
+            width,
+            device: self.device.clone(),
+        }
+    }
+
+    /// ‖g_i‖² by adding the vectors of equal rows: time and memory linear in the positions, where the
+    /// equal-token Gram matrix is quadratic. In f64, so only the final rounding is left to bound.
+    pub fn squared_norm(&self, table: usize) -> SquaredNorm {
+        let (positions, width) = (self.positions, self.width);
+        let norms: Vec<f32> = (0..self.batch())
+            .into_par_iter()
+            .map_init(
+                // Where a row was first seen, valid only for the sample stamped beside it.
+                || {
+                    (
+                        vec![(usize::MAX, 0usize); table],
+                        vec![0.0f64; positions * width],
+                    )
+                },
+                |(first_seen, sums), sample| {
+                    let mut used = 0;
+                    for (row, vector) in self.sample(sample) {
+                        let seen = &mut first_seen[row];
+                        if seen.0 != sample {
+                            *seen = (sample, used);
+                            sums[used..used + width].fill(0.0);
+                            used += width;
+                        }
+                        for (sum, value) in sums[seen.1..].iter_mut().zip(vector) {
+                            *sum += f64::from(*value);
+                        }
+                    }
+                    sums[..used].iter().map(|sum| sum * sum).sum::<f64>() as f32
+                },
+            )
+            .collect();
+        SquaredNorm::relative(Tensor::from_data(norms.as_slice(), &self.device), 2)
+    }
+
+    /// Σᵢ cᵢ gᵢ, `[table · width]`.
+    pub fn weighted_sum(&self, factors: Tensor<1>, table: usize) -> Tensor<1> {
+        let width = self.width;
+        let mut sum = vec![0.0f32; table * width];
+        for (sample, factor) in factors.into_data().iter::<f32>().enumerate() {
+            for (row, vector) in self.sample(sample) {
+                for (sum, value) in sum[row * width..].iter_mut().zip(vector) {
+                    *sum += factor * value;
+                }
             }
-            seen.1 as i64
-        })
-        .collect();
-    TensorData::new(slots, [batch * positions])
+        }
+        Tensor::from_data(TensorData::new(sum, [table * width]), &self.device)
+    }
 }
 
 /// ⟨G_rows, G_outer⟩ for a table that is an embedding and, transposed, an output layer:
@@ -90,24 +168,4 @@ pub(crate) fn materialise(rows: &Tensor<2, Int>, right: &Tensor<3>, table: usize
             IndexingUpdateOp::Add,
         )
         .reshape([batch, table * width])
-}
-
-/// Σᵢ cᵢ gᵢ, `[table · width]`.
-pub(crate) fn weighted_sum(
-    rows: Tensor<2, Int>,
-    right: Tensor<3>,
-    factors: Tensor<1>,
-    table: usize,
-) -> Tensor<1> {
-    let [batch, positions, width] = right.dims();
-    let device = right.device();
-    let scaled = right * factors.reshape([batch, 1, 1]);
-    Tensor::<2>::zeros([table, width], &device)
-        .select_assign(
-            0,
-            rows.reshape([batch * positions]),
-            scaled.reshape([batch * positions, width]),
-            IndexingUpdateOp::Add,
-        )
-        .reshape([table * width])
 }

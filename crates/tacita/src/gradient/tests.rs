@@ -1,7 +1,8 @@
 //! No norm bound lies below the truth, computed in f64 from the same factors.
 
 use super::norm::SquaredNorm;
-use super::{outer, rows};
+use super::outer;
+use super::rows::Rows;
 use burn::tensor::{Device, Tensor, TensorData};
 use proptest::prelude::*;
 
@@ -102,6 +103,6 @@ proptest! {
             TensorData::new(tokens, [1, positions]), &Device::default());
         let right = tensor(&values, [1, positions, width]);
         let truths = [truth(&one_hot, &values, table, width)];
-        assert_bounds("rows", rows::squared_norm(&rows, &right, table), &truths);
+        assert_bounds("rows", Rows::new(rows, right).squared_norm(table), &truths);
     }
 }

@@ -354,6 +354,24 @@ mod tests {
     }
 
     #[test]
+    fn a_rare_radius_is_extended_by_a_number_of_its_own() {
+        // Found by search: a group of this stream whose lane 15 has a number below 2^32 in row 4.
+        let stream = Subkey::derive(&Keys::fixed_seed(11).noise, [0; 4]);
+        let group = 22_337_088;
+        let (numbers, extension) = (stream.group(group, 0, 0), stream.group(group, 0, EXTENSION));
+        let (number, below) = (numbers.number(4, 15), extension.number(4, 15));
+        assert!(number < 1 << 32);
+        let uniform = (number as f64 + below as f64 * TWO_TO_MINUS_64) * TWO_TO_MINUS_64;
+        let normals = normals(&stream, group, 0, 0);
+        let radius = normals[4][15].hypot(normals[5][15]);
+        let expected = (-2.0 * uniform.ln()).sqrt();
+        assert!((radius - expected).abs() < 1e-13, "{radius} {expected}");
+        // The bits below matter: without them the radius would differ by more than that.
+        let coarse = (-2.0 * ((number as f64 + 0.5) * TWO_TO_MINUS_64).ln()).sqrt();
+        assert!((coarse - expected).abs() > 1e-12);
+    }
+
+    #[test]
     fn normals_agree_with_the_standard_library() {
         let stream = Subkey::derive(&Keys::fixed_seed(11).noise, [0; 4]);
         for group in 0..1000 {

@@ -141,18 +141,23 @@ fn positions_of_the_stream_are_uncorrelated() {
 fn noisy_values_are_the_sum_rounded_to_the_grid() {
     let noise_std = 1.7; // grid 1/16
     let values: Vec<f32> = (0..5000).map(|i| (i as f32 - 2500.0) * 0.0371).collect();
-    let stream = NoiseStream::new(&Keys::fixed_seed(8), 3, 1, NoiseHardening::Grid);
-    let normals: Vec<f64> = (0..10)
-        .flat_map(|group| {
-            normal::normals(&stream.subkey, group, 9, 0)
-                .into_iter()
-                .flatten()
-        })
-        .collect();
-    let got = noisy(8, NoiseHardening::Grid, noise_std, values.clone());
-    for ((value, normal), got) in values.iter().zip(normals).zip(got) {
-        let exact = f64::from(*value) + noise_std * normal;
-        assert_eq!(f64::from(got), (exact * 16.0).round_ties_even() / 16.0);
+    for (hardening, parts, scale) in [
+        (NoiseHardening::Grid, 0..1, 1.7),
+        (NoiseHardening::GridAndSumOfFour, 0..4, 0.85),
+    ] {
+        let stream = NoiseStream::new(&Keys::fixed_seed(8), 3, 1, hardening);
+        let got = noisy(8, hardening, noise_std, values.clone());
+        for (group, (values, got)) in values.chunks(GROUP).zip(got.chunks(GROUP)).enumerate() {
+            let normals = parts
+                .clone()
+                .map(|part| normal::normals(&stream.subkey, group as u64, 9, part))
+                .collect::<Vec<_>>();
+            for (i, (value, got)) in values.iter().zip(got).enumerate() {
+                let sum: f64 = normals.iter().map(|part| part.as_flattened()[i]).sum();
+                let exact = f64::from(*value) + scale * sum;
+                assert_eq!(f64::from(*got), (exact * 16.0).round_ties_even() / 16.0);
+            }
+        }
     }
 }
 

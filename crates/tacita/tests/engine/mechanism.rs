@@ -209,7 +209,7 @@ fn plan(batch: u64, steps: u64) -> CheckedPlan {
         .public_record_count(COUNT)
         .expected_batch(batch)
         .steps(steps)
-        .direction_query(3.0)
+        .direction_query(0.06)
         .calibrate()
         .unwrap()
 }
@@ -310,7 +310,7 @@ fn fixed_seeds_repeat_and_fresh_keys_do_not() {
 fn released_noise_has_the_planned_standard_deviation() {
     let images = Images(Vec::new());
     let plan = plan(10, 300);
-    let stds = [plan.noise_multipliers()[0], plan.noise_multipliers()[1]];
+    let stds = plan.noise_multipliers(0);
     let released = run(
         &images,
         plan,

@@ -8,7 +8,7 @@ use burn::tensor::Device;
 use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions};
 
 /// Noise of the direction query over that of the round: what online clipping uses.
-const DIRECTION_NOISE: f64 = 7.124;
+const DIRECTION_NOISE: f64 = 0.01;
 
 /// A model and its data, before any step.
 pub struct Trial<B, M> {

@@ -34,7 +34,7 @@ impl ProgressLine {
             plan.expected_batch(),
             plan.rate()
         );
-        let noise: Vec<String> = (plan.noise_multipliers().iter())
+        let noise: Vec<String> = (plan.noise_multipliers(0).iter())
             .map(|z| format!("{z:.4}"))
             .collect();
         eprintln!(
