@@ -61,11 +61,17 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
     pub fn private(&self, steps: u64, query_directions: bool) -> Result<Private<'_, B, M>> {
         let (optimizer, learning_rate) = self.workload.optimizer();
         let count = self.records.count();
+        // Noise of standard deviation 1 on the sums. Its share of the threshold is large, so that even
+        // this many steps without sampling have a small ε and the session admits them.
+        let clipping = Clipping {
+            threshold: 0.01,
+            ..Clipping::auto()
+        };
         let plan = Plan::with_noise(100.0, 1e-5)
             .public_record_count(count as u64)
             .expected_batch(count as u64)
             .steps(steps)
-            .clipping(Clipping::auto());
+            .clipping(clipping);
         let plan = if query_directions {
             plan.direction_query(DIRECTION_NOISE)
         } else {

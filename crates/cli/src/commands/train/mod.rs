@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "K",
-        default_value_t = 40.0,
+        default_value_t = 20.0,
         allow_negative_numbers = true
     )]
     epochs: f64,
@@ -146,11 +146,8 @@ fn plan(args: &Args, records: u64) -> Result<CheckedPlan> {
 /// Bounded activations keep gradients small, which noise rewards (Papernot et al. 2021,
 /// arXiv:2007.14191).
 fn model() -> CnnConfig {
-    let convolutions = vec![
-        ConvolutionConfig::new(16, 3, 1, 1),
-        ConvolutionConfig::new(32, 3, 1, 1),
-    ];
-    CnnConfig::new([1, Digits::WIDTH], convolutions, 2, 32, Digits::CLASSES)
+    let convolutions = vec![ConvolutionConfig::new(16, 3, 1, 1)];
+    CnnConfig::new([1, Digits::WIDTH], convolutions, 1, 64, Digits::CLASSES)
         .with_activation(ActivationConfig::Tanh)
 }
 

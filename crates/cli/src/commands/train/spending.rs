@@ -30,8 +30,9 @@ impl Spending {
             let share = (index as f64 / POINTS.min(steps) as f64).powi(2);
             let made = (share * steps as f64).ceil().max(index as f64);
             let reading = accountant.epsilon(&plan.ledger().prefix(made as u64), plan.delta())?;
+            let whole = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
             if let Some(epsilon) = reading.upper_bound() {
-                points.push((made, epsilon));
+                points.push((made, epsilon.min(whole)));
             }
         }
         Ok(Self { points })
