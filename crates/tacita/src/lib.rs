@@ -42,4 +42,3 @@ pub use report::Report;
 pub use sampling::{Sample, SamplingError};
 pub use session::{Bounded, MicroBatch, Noisy, OpenRound, Session, SessionError, SessionOptions};
 pub use trainer::{Progress, TrainError, Trained, Trainer};
-#[cfg(test)]
