@@ -370,6 +370,7 @@ impl<'s> OpenRound<'s> {
     pub fn release(self, bounded: Bounded<'s>) -> Result<Noisy, SessionError> {
         let session = self.session;
         let step = session.admit()?;
+        let scale = (1.0 / session.plan.expected_batch()) as f32;
         let noise_stds = session
             .plan
             .noise_stds(step, session.clipper.groups.shares());
@@ -387,6 +388,8 @@ impl<'s> OpenRound<'s> {
                 // The data are f32 as converted just above.
                 if let Ok(values) = values.as_mut_slice::<f32>() {
                     stream.add_normals(index as u32, noise_std, values)?;
+                    // The divisor is public, so dividing is post-processing.
+                    values.iter_mut().for_each(|value| *value *= scale);
                 }
                 noisy.push(Tensor::from_data(values, &bounded.device));
             }
@@ -395,7 +398,6 @@ impl<'s> OpenRound<'s> {
         Ok(Noisy {
             step,
             queries,
-            divisor: session.plan.expected_batch(),
             private: session.keys.is_private(),
         })
     }
@@ -415,8 +417,8 @@ fn accumulate(sums: &mut [WeightedSums], part: Vec<WeightedSums>) {
 /// Sums with noise: released, and free to use. Everything computed from them is post-processing.
 pub struct Noisy {
     step: u64,
+    /// Noisy sums divided by the expected batch size, by query and parameter.
     queries: Vec<Vec<Tensor<1>>>,
-    divisor: f64,
     private: bool,
 }
 
@@ -455,7 +457,6 @@ impl Noisy {
     fn query<M: Module>(&self, query: usize, model: &M) -> GradientsParams {
         let mut assign = Assign {
             values: self.queries[query].iter(),
-            scale: 1.0 / self.divisor,
             gradients: GradientsParams::new(),
         };
         model.visit(&mut assign);
@@ -466,7 +467,6 @@ impl Noisy {
 /// Hands flat values back to the parameters, in the order in which the model visits them.
 struct Assign<'a> {
     values: std::slice::Iter<'a, Tensor<1>>,
-    scale: f64,
     gradients: GradientsParams,
 }
 
@@ -475,8 +475,7 @@ impl ModuleVisitor for Assign<'_> {
         if param.is_require_grad()
             && let Some(values) = self.values.next()
         {
-            let gradient = values.clone() * self.scale;
-            let gradient = gradient.reshape(param.lazy_shape());
+            let gradient = values.clone().reshape(param.lazy_shape());
             self.gradients.register::<D>(param.id, gradient);
         }
     }

@@ -39,6 +39,15 @@ use std::cell::RefCell;
 ///         y
 ///     }
 /// }
+///
+/// // The rule is checked against plain autodiff, one sample at a time.
+/// let device = burn::tensor::Device::default();
+/// let model = Scale { scale: Param::from_tensor(Tensor::ones([3], &device.clone().autodiff())) };
+/// let batch = Tensor::<1>::from_floats([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &device).reshape([2, 3]);
+/// tacita::testkit::assert_matches_per_sample_loop(&model, 2, |model, samples| {
+///     let batch = batch.clone().narrow(0, samples.start, samples.len());
+///     model.forward(batch).sin().sum_dim(1).squeeze_dim(1)
+/// });
 /// ```
 pub trait Rule<const D: usize>: 'static {
     /// The per-sample gradients of every parameter the layer used.

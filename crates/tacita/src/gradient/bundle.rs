@@ -18,12 +18,16 @@ pub(crate) enum Merged {
     Rows(Rows),
     Convolution(Convolution),
     /// A table used as an embedding and, transposed, as an output layer.
-    Tied {
-        rows: Rows,
-        outer: (Tensor<4>, Tensor<4>),
-        /// Twice their inner product, a part of the squared norm.
-        cross: SquaredNorm,
-    },
+    Tied(Box<Tied>),
+}
+
+/// The two uses of a tied table.
+#[derive(Debug)]
+pub(crate) struct Tied {
+    rows: Rows,
+    outer: (Tensor<4>, Tensor<4>),
+    /// Twice their inner product, a part of the squared norm.
+    cross: SquaredNorm,
 }
 
 #[derive(Debug)]
@@ -87,11 +91,11 @@ impl Bundle {
         let merged = match (direct, outer, rows) {
             (None, Some((left, right)), None) => Merged::Outer(left, right),
             (None, None, Some((rows, right))) => Merged::Rows(Rows::new(rows, right)),
-            (None, Some(outer), Some((rows, right))) => Merged::Tied {
+            (None, Some(outer), Some((rows, right))) => Merged::Tied(Box::new(Tied {
                 cross: rows::cross_gram(&rows, &right, &outer.0, &outer.1).twice(),
                 rows: Rows::new(rows, right),
                 outer,
-            },
+            })),
             (None, None, None) => return None,
             (Some(mut sum), outer, rows) => {
                 // A formed gradient is there already, so forming the others costs no more memory.
@@ -166,18 +170,15 @@ impl Bundle {
                 }
             }
             Merged::Rows(rows) => rows.squared_norm(self.table(rows.width())),
-            Merged::Tied {
-                rows,
-                outer: (left, right),
-                cross,
-            } => {
+            Merged::Tied(tied) => {
+                let (left, right) = &tied.outer;
                 let output = if left.dims()[2] == 1 {
                     outer::ghost(left, right)
                 } else {
                     outer::gram(left, right)
                 };
-                let embedding = rows.squared_norm(self.table(rows.width()));
-                let mut norm = embedding.and(output).and(cross.clone());
+                let embedding = tied.rows.squared_norm(self.table(tied.rows.width()));
+                let mut norm = embedding.and(output).and(tied.cross.clone());
                 norm.value = norm.value.clamp_min(0.0);
                 norm
             }
@@ -195,13 +196,10 @@ impl Bundle {
             Merged::Outer(left, right) => outer::weighted_sum(left.clone(), right.clone(), factors),
             Merged::Convolution(convolution) => convolution.weighted_sum(factors, performance),
             Merged::Rows(rows) => rows.weighted_sum(factors, self.table(rows.width())),
-            Merged::Tied {
-                rows,
-                outer: (left, right),
-                ..
-            } => {
+            Merged::Tied(tied) => {
+                let Tied { rows, outer, .. } = &**tied;
                 rows.weighted_sum(factors.clone(), self.table(rows.width()))
-                    + outer::weighted_sum(left.clone(), right.clone(), factors)
+                    + outer::weighted_sum(outer.0.clone(), outer.1.clone(), factors)
             }
         }
     }
@@ -236,8 +234,9 @@ impl Bundle {
             Merged::Outer(left, right) => values(&[&left.dims(), &right.dims()]),
             Merged::Rows(rows) => rows.bytes() / 4,
             Merged::Convolution(c) => values(&[&c.input.dims(), &c.output.dims()]),
-            Merged::Tied { rows, outer, .. } => {
-                rows.bytes() / 4 + values(&[&outer.0.dims(), &outer.1.dims()])
+            Merged::Tied(tied) => {
+                let outer = &tied.outer;
+                tied.rows.bytes() / 4 + values(&[&outer.0.dims(), &outer.1.dims()])
             }
         }
     }
@@ -255,11 +254,11 @@ impl Bundle {
                 kernel: convolution.kernel,
                 options: convolution.options.clone(),
             }),
-            Merged::Tied { rows, outer, cross } => Merged::Tied {
-                rows: rows.select(samples),
-                outer: (pick(&outer.0), pick(&outer.1)),
-                cross: cross.clone(),
-            },
+            Merged::Tied(tied) => Merged::Tied(Box::new(Tied {
+                rows: tied.rows.select(samples),
+                outer: (pick(&tied.outer.0), pick(&tied.outer.1)),
+                cross: tied.cross.clone(),
+            })),
         };
     }
 }

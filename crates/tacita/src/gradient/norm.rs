@@ -55,11 +55,14 @@ impl SquaredNorm {
     }
 }
 
+/// Lengths of the partial sums of long rows.
+const BLOCKS: [usize; 5] = [1024, 512, 256, 128, 64];
+
 /// Σ of the last dimension, in two passes so that the error grows as the square root of its length.
 /// Returns the sums and the number of roundings in a chain.
 pub(crate) fn sum_last(rows: Tensor<2>) -> (Tensor<1>, usize) {
     let [batch, length] = rows.dims();
-    let block = [1024, 512, 256, 128, 64, 32, 16]
+    let block = BLOCKS
         .into_iter()
         .find(|block| length % block == 0 && length / block > 1);
     match block {
@@ -72,13 +75,19 @@ pub(crate) fn sum_last(rows: Tensor<2>) -> (Tensor<1>, usize) {
     }
 }
 
-/// Σ of squares of each row.
+/// Σ of squares of each row, as inner products of blocks with themselves: no temporary of squares.
 ///
 /// # Shapes
 /// - `rows`: `[batch, elements]`
 pub(crate) fn sum_of_squares(rows: Tensor<2>) -> SquaredNorm {
-    let (value, operations) = sum_last(rows.clone() * rows);
-    SquaredNorm::relative(value, operations + 2)
+    let [batch, length] = rows.dims();
+    let block = BLOCKS.into_iter().find(|block| length % block == 0);
+    let block = block.unwrap_or(length);
+    let blocks = length / block.max(1);
+    let left = rows.reshape([batch * blocks, 1, block]);
+    let products = left.clone().matmul(left.swap_dims(1, 2));
+    let value = products.reshape([batch, blocks]).sum_dim(1);
+    SquaredNorm::relative(value.reshape([batch]), block + blocks + 2)
 }
 
 /// Norms of every sample in every clipping group.

@@ -20,13 +20,18 @@ pub(crate) fn ghost(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
     let Size { batch, blocks, .. } = size(left, right);
     let square = |factor: &Tensor<4>| {
         let width = factor.dims()[3];
-        let rows = factor.clone().reshape([batch * blocks, width]);
-        sum_last(rows.clone() * rows)
+        sum_of_squares(factor.clone().reshape([batch * blocks, width]))
     };
-    let (a, a_operations) = square(left);
-    let (b, b_operations) = square(right);
-    let product = (a * b).reshape([batch, blocks]).sum_dim(1).reshape([batch]);
-    SquaredNorm::relative(product, a_operations + b_operations + blocks + 3)
+    let (a, b) = (square(left), square(right));
+    // (a + e)(b + f) = ab + (af + eb + ef), and e, f are far below a, b.
+    let slack = a.value.clone() * b.slack.clone() + a.slack * (b.value.clone() + b.slack);
+    let per_sample =
+        |values: Tensor<1>| values.reshape([batch, blocks]).sum_dim(1).reshape([batch]);
+    let value = per_sample(a.value * b.value);
+    SquaredNorm {
+        slack: per_sample(slack) + value.clone() * gamma(blocks + 3),
+        value,
+    }
 }
 
 /// ⟨AAᵀ, BBᵀ⟩ (Li et al. 2022, §4). The terms cancel, so the error is bounded on (Σₜ ‖aₜ‖‖bₜ‖)².

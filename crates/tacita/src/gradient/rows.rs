@@ -1,18 +1,23 @@
 //! Embeddings: row `rows[i, t]` of g_i gets right_{i,t}, and equal rows add up before the norm.
 
 use super::norm::{SquaredNorm, gamma};
-use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData};
+use burn::tensor::{Device, Element, IndexingUpdateOp, Int, Tensor, TensorData};
 use rayon::prelude::*;
 
 /// Rows and their vectors, on the host. An embedding's gradient is a scatter by integers: there is
 /// no arithmetic to speak of, and one pass in f64 replaces six over temporaries.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    rows: Vec<usize>,
+    rows: Vec<i64>,
     right: Vec<f32>,
     positions: usize,
     width: usize,
     device: Device,
+}
+
+/// The values, moved rather than copied where they have the type already.
+fn to_vec<E: Element>(data: TensorData) -> Vec<E> {
+    data.convert::<E>().try_into_vec().unwrap_or_default()
 }
 
 impl Rows {
@@ -22,14 +27,8 @@ impl Rows {
         let device = right.device();
         Self {
             // A forward pass that succeeded has no index below zero or outside the table.
-            rows: rows
-                .into_data()
-                .iter::<i64>()
-                .map(|row| row as usize)
-                .collect(),
-            right: (right.into_data().convert::<f32>())
-                .try_into_vec()
-                .unwrap_or_default(),
+            rows: to_vec(rows.into_data()),
+            right: to_vec(right.into_data()),
             positions,
             width,
             device,
@@ -52,7 +51,9 @@ impl Rows {
         let first = sample * self.positions;
         let rows = &self.rows[first..first + self.positions];
         let right = &self.right[first * self.width..(first + self.positions) * self.width];
-        rows.iter().copied().zip(right.chunks_exact(self.width))
+        rows.iter()
+            .map(|row| *row as usize)
+            .zip(right.chunks_exact(self.width))
     }
 
     /// Only the given samples.
@@ -112,13 +113,24 @@ impl Rows {
     pub fn weighted_sum(&self, factors: Tensor<1>, table: usize) -> Tensor<1> {
         let width = self.width;
         let mut sum = vec![0.0f32; table * width];
-        for (sample, factor) in factors.into_data().iter::<f32>().enumerate() {
-            for (row, vector) in self.sample(sample) {
-                for (sum, value) in sum[row * width..].iter_mut().zip(vector) {
-                    *sum += factor * value;
+        let factors: Vec<f32> = to_vec(factors.into_data());
+        // Each thread owns a part of the table and looks for its rows.
+        let part = table.div_ceil(rayon::current_num_threads()).max(1);
+        sum.par_chunks_mut(part * width)
+            .enumerate()
+            .for_each(|(index, sum)| {
+                let mine = index * part..(index + 1) * part;
+                for (sample, factor) in factors.iter().enumerate() {
+                    for (row, vector) in self.sample(sample) {
+                        if mine.contains(&row) {
+                            let sum = &mut sum[(row - mine.start) * width..][..width];
+                            for (sum, value) in sum.iter_mut().zip(vector) {
+                                *sum += factor * value;
+                            }
+                        }
+                    }
                 }
-            }
-        }
+            });
         Tensor::from_data(TensorData::new(sum, [table * width]), &self.device)
     }
 }

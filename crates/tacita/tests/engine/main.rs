@@ -5,4 +5,5 @@ mod common;
 mod coverage;
 mod layers;
 mod mechanism;
+mod records;
 mod shared;
