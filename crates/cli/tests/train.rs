@@ -124,6 +124,7 @@ fn bad_values_are_named_and_leave_nothing_behind() {
         (vec!["--learning-rate", "0"], "learning-rate", "0"),
         (vec!["--learning-rate", "NaN"], "learning-rate", "NaN"),
         (vec!["--noise", "0"], "noise", "0"),
+        (vec!["--noise", "0.02"], "noise", "0.02"),
         (vec!["--noise", "1", "--epsilon", "1"], "noise", "epsilon"),
     ];
     let out = fresh("bad");
@@ -203,6 +204,7 @@ fn folder_of_a_private_run_holds_public_things_only() {
         "noise_multipliers",
         "private",
         "public_record_count",
+        "rate",
         "sampling",
         "steps",
         "unit",
