@@ -125,6 +125,7 @@ fn bad_values_are_named_and_leave_nothing_behind() {
         (vec!["--learning-rate", "NaN"], "learning-rate", "NaN"),
         (vec!["--noise", "0"], "noise", "0"),
         (vec!["--noise", "0.02"], "noise", "0.02"),
+        (vec!["--epsilon", "50"], "epsilon", "50"),
         (vec!["--noise", "1", "--epsilon", "1"], "noise", "epsilon"),
     ];
     let out = fresh("bad");

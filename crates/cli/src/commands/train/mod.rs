@@ -20,6 +20,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 use tacita::{Budget, CheckedPlan, Clipping, Keys, Plan, Records, Trainer};
 
+/// Above this ε the tail that the noise generator cannot reach voids the guarantee, which would be
+/// worth nothing anyway.
+const MOST_EPSILON: f64 = 40.0;
+
 /// Arguments of `tacita train`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -141,10 +145,12 @@ fn plan(args: &Args, records: u64) -> Result<CheckedPlan> {
         .epochs(args.epochs)
         .clipping(Clipping::auto())
         .calibrate()?;
-    let epsilon = plan.epsilon().upper_bound();
+    let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
     ensure!(
-        epsilon.is_some_and(f64::is_finite),
-        "noise multiplier {} gives no finite ε at δ = {delta:e}; use more noise. Nothing was spent",
+        epsilon <= MOST_EPSILON || args.seed.is_some(),
+        "noise multiplier {} gives ε ≤ {epsilon:.1} at δ = {delta:e}, and above {MOST_EPSILON} nothing is \
+         promised; use more noise, a smaller --epsilon, or --seed for an experiment that is not \
+         private. Nothing was spent",
         plan.noise_multipliers(0)[0]
     );
     Ok(plan)
