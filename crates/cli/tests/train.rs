@@ -68,6 +68,21 @@ fn reported_epsilon_keeps_the_budget_and_is_what_the_ledger_costs() {
 }
 
 #[test]
+fn account_reads_the_ledger_of_a_run() {
+    let out = fresh("account");
+    let summary = summary(&["--delta", "1e-5", "--seed", "1"], &out);
+    let output = Command::new(env!("CARGO_BIN_EXE_tacita"))
+        .args(["account", "--delta", "1e-5", "--json", "--ledger"])
+        .arg(out.join("ledger.jsonl"))
+        .output()
+        .unwrap();
+    assert!(text(&output.stderr).contains("NOT PRIVATE"));
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [account, run] = [&printed, &summary].map(|v| v["epsilon"]["upper"].as_f64().unwrap());
+    assert!(account <= run && run <= account * 1.001, "{account} {run}");
+}
+
+#[test]
 fn noise_given_instead_of_a_budget_is_the_noise_used() {
     let summary = summary(&["--noise", "5"], &fresh("noise"));
     assert_eq!(summary["noise_multiplier"], 5.0);
@@ -101,7 +116,7 @@ fn bad_values_are_named_and_leave_nothing_behind() {
         (vec!["--epsilon", "eight"], "epsilon", "eight"),
         (vec!["--delta", "1"], "delta", "1"),
         (vec!["--delta", "0"], "delta", "0"),
-        (vec!["--delta", "-1e-5"], "delta", "-0.00001"),
+        (vec!["--delta", "-0.1"], "delta", "-0.1"),
         (vec!["--batch", "3824"], "batch", "3824"),
         (vec!["--batch", "0"], "batch", "0"),
         (vec!["--epochs", "0"], "epochs", "0"),
@@ -109,6 +124,7 @@ fn bad_values_are_named_and_leave_nothing_behind() {
         (vec!["--learning-rate", "0"], "learning-rate", "0"),
         (vec!["--learning-rate", "NaN"], "learning-rate", "NaN"),
         (vec!["--noise", "0"], "noise", "0"),
+        (vec!["--noise", "0.02"], "noise", "0.02"),
         (vec!["--noise", "1", "--epsilon", "1"], "noise", "epsilon"),
     ];
     let out = fresh("bad");
@@ -188,6 +204,7 @@ fn folder_of_a_private_run_holds_public_things_only() {
         "noise_multipliers",
         "private",
         "public_record_count",
+        "rate",
         "sampling",
         "steps",
         "unit",

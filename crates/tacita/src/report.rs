@@ -15,7 +15,9 @@ pub struct Report {
     /// How neighbouring data sets differ.
     pub neighbours: &'static str,
     /// How records were drawn.
-    pub sampling: String,
+    pub sampling: &'static str,
+    /// The probability with which a record took part in a step.
+    pub rate: f64,
     /// Records as declared.
     pub public_record_count: u64,
     /// Steps of the plan.
@@ -57,7 +59,8 @@ impl Report {
             private,
             unit: "one record",
             neighbours: plan.ledger().neighbours().name(),
-            sampling: format!("Poisson, rate {}", plan.rate()),
+            sampling: "Poisson",
+            rate: plan.rate(),
             public_record_count: plan.public_record_count(),
             steps: plan.steps(),
             noise_multipliers: plan.noise_multipliers(0),
@@ -73,50 +76,90 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.private {
-            writeln!(
-                f,
-                "Privacy: ε ≤ {:.4} at δ = {:e}",
-                round_up(self.epsilon_upper),
+        let guarantee = if self.epsilon_upper.is_finite() {
+            let upper = rounded(self.epsilon_upper, 1e4, f64::ceil);
+            format!("ε ≤ {upper} at δ = {:e}", self.delta)
+        } else {
+            format!(
+                "no finite ε at δ = {:e}: there is too little noise",
                 self.delta
-            )?;
+            )
+        };
+        if self.private {
+            writeln!(f, "Privacy: {guarantee}")?;
         } else {
             writeln!(
                 f,
                 "NOT PRIVATE: the noise came from a fixed seed, so anyone can subtract it."
             )?;
-            writeln!(
-                f,
-                "With secret keys the same plan would give ε ≤ {:.4} at δ = {:e}",
-                round_up(self.epsilon_upper),
-                self.delta
-            )?;
+            writeln!(f, "With secret keys the same plan would give {guarantee}")?;
         }
-        writeln!(f, "  unit         {} ({})", self.unit, self.neighbours)?;
-        writeln!(
-            f,
-            "  sampling     {} of {} declared records, {} steps",
-            self.sampling, self.public_record_count, self.steps
-        )?;
         let multipliers: Vec<_> = self
             .noise_multipliers
             .iter()
             .map(|z| format!("{z:.4}"))
             .collect();
-        writeln!(f, "  noise        multiplier {}", multipliers.join(", "))?;
-        writeln!(
-            f,
-            "  accountant   {}, ε in [{:.6}, {:.6}]",
-            self.accountant, self.epsilon_lower, self.epsilon_upper
-        )?;
+        let [lower, upper] = [
+            rounded(self.epsilon_lower, 1e6, f64::floor),
+            rounded(self.epsilon_upper, 1e6, f64::ceil),
+        ];
+        let lines = [
+            ("unit", format!("{} ({})", self.unit, self.neighbours)),
+            (
+                "sampling",
+                format!(
+                    "{}, rate {} of {} declared records, {} steps",
+                    self.sampling,
+                    four_digits(self.rate),
+                    self.public_record_count,
+                    self.steps
+                ),
+            ),
+            ("noise", format!("multiplier {}", multipliers.join(", "))),
+            (
+                "accountant",
+                format!("{}, ε in [{lower}, {upper}]", self.accountant),
+            ),
+        ];
+        for (name, text) in lines {
+            writeln!(f, "  {name:<12}{text}")?;
+        }
         for caveat in &self.caveats {
-            writeln!(f, "  caveat       {caveat}")?;
+            let mut name = "caveat";
+            for line in wrapped(caveat) {
+                writeln!(f, "  {name:<12}{line}")?;
+                name = "";
+            }
         }
         Ok(())
     }
 }
 
-/// Printed with four digits, a bound must not get smaller.
-fn round_up(epsilon: f64) -> f64 {
-    (epsilon * 1e4).ceil() / 1e4
+/// A bound with a few decimals, rounded in its own direction.
+fn rounded(epsilon: f64, scale: f64, direction: fn(f64) -> f64) -> f64 {
+    direction(epsilon * scale) / scale
+}
+
+/// A rate with about four digits; the ledger holds all of them.
+fn four_digits(rate: f64) -> String {
+    if rate >= 1e-2 {
+        format!("{rate:.4}")
+    } else {
+        format!("{rate:.3e}")
+    }
+}
+
+/// The text in lines of at most 80 characters.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= 80 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
 }

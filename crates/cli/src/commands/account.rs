@@ -14,13 +14,13 @@ use tacita_accounting::{Ledger, Reading, check_delta, check_epsilon};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tacita account --ledger run/ledger.json --delta 1e-5
+  tacita account --ledger runs/digits-1/ledger.jsonl --delta 1e-5
   tacita account --records 60000 --batch 512 --epochs 10 --noise 1.0 --delta 1e-5 --accountant all
   tacita account --ledger a.json --ledger b.json --delta 1e-5 --plot spent.svg
 
 Bounds (≤) are proved, floating point included. Estimates (≈) guarantee nothing.")]
 pub struct Args {
-    /// Ledger file of a run (JSON), - for standard input; may be repeated
+    /// Ledger of a run or of a plan, - for a plan from standard input; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["records", "rate", "steps", "noise", "records_per_unit"])]
     ledger: Vec<PathBuf>,
     #[command(flatten)]
@@ -112,7 +112,10 @@ fn ledgers(args: &Args) -> Result<Vec<(String, Ledger)>> {
     args.ledger.iter().map(|path| read_ledger(path)).collect()
 }
 
-/// Reads a ledger file; errors name the file.
+/// How the ledger file of a training run begins.
+const RUN_LEDGER: &str = "{\"tacita_ledger\":";
+
+/// Reads a ledger or the ledger file of a run; errors name the file.
 pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
     let name = path.display().to_string();
     let mut json = String::new();
@@ -123,7 +126,19 @@ pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
     } else {
         json = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
     }
-    let ledger = Ledger::from_json(&json).with_context(|| name.clone())?;
+    let ledger = if json.starts_with(RUN_LEDGER) {
+        let record = tacita::read_ledger_file(path)?;
+        if !record.private {
+            eprintln!(
+                "NOT PRIVATE: the noise of {name} came from a fixed seed, so anyone can subtract it. \
+                 The figures are those the plan would have with secret keys."
+            );
+        }
+        // The whole plan, even if the run stopped early: stopping may depend on what was seen.
+        record.plan
+    } else {
+        Ledger::from_json(&json).with_context(|| name.clone())?
+    };
     ledger.check_not_empty().with_context(|| name.clone())?;
     Ok((name, ledger))
 }

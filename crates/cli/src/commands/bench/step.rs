@@ -7,8 +7,8 @@ use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Device;
 use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions};
 
-/// Noise of the direction query over that of the round: what online clipping uses.
-const DIRECTION_NOISE: f64 = 0.01;
+/// How much more noise the gradient gets to pay for the direction query.
+const DIRECTION_COST: f64 = 0.01;
 
 /// A model and its data, before any step.
 pub struct Trial<B, M> {
@@ -73,7 +73,7 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
             .steps(steps)
             .clipping(clipping);
         let plan = if query_directions {
-            plan.direction_query(DIRECTION_NOISE)
+            plan.direction_query(DIRECTION_COST)
         } else {
             plan
         };

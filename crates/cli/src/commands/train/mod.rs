@@ -39,7 +39,7 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     epsilon: f64,
-    /// Budget δ [default: 1 / (10 · records)]
+    /// Budget δ [default: 1 / (10 · records), rounded down: 2.6e-5]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     delta: Option<f64>,
     /// Noise multiplier (noise std / sensitivity) instead of a budget
@@ -130,17 +130,32 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 fn plan(args: &Args, records: u64) -> Result<CheckedPlan> {
-    let delta = args.delta.unwrap_or(1.0 / (10.0 * records as f64));
+    let delta = args.delta.unwrap_or_else(|| default_delta(records));
     let plan = match args.noise {
         Some(noise_multiplier) => Plan::with_noise(noise_multiplier, delta),
         None => Plan::new(Budget::new(args.epsilon, delta)),
     };
-    Ok(plan
+    let plan = plan
         .public_record_count(records)
         .expected_batch(args.batch)
         .epochs(args.epochs)
         .clipping(Clipping::auto())
-        .calibrate()?)
+        .calibrate()?;
+    let epsilon = plan.epsilon().upper_bound();
+    ensure!(
+        epsilon.is_some_and(f64::is_finite),
+        "noise multiplier {} gives no finite ε at δ = {delta:e}; use more noise. Nothing was spent",
+        plan.noise_multipliers(0)[0]
+    );
+    Ok(plan)
+}
+
+/// A tenth of 1 / records, rounded down to two digits: well below the probability at which one
+/// record in the set would be expected to be exposed.
+fn default_delta(records: u64) -> f64 {
+    let tenth = 0.1 / records as f64;
+    let scale = 10f64.powi(1 - tenth.log10().floor() as i32);
+    (tenth * scale).floor() / scale
 }
 
 /// Bounded activations keep gradients small, which noise rewards (Papernot et al. 2021,

@@ -53,7 +53,7 @@ impl Outcome {
             ),
         ] {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let _ = writeln!(text, "  {name:<13}{what}");
+            let _ = writeln!(text, "  {name:<14}{what}");
         }
         text
     }

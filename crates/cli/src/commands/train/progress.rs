@@ -29,7 +29,7 @@ impl ProgressLine {
             plan.public_record_count()
         );
         eprintln!(
-            "  plan      {} steps, expected batch {} (Poisson, rate {:.4}), AUTO-S clipping",
+            "  plan        {} steps, expected batch {} (Poisson, rate {:.4}), AUTO-S clipping",
             plan.steps(),
             plan.expected_batch(),
             plan.rate()
@@ -38,7 +38,7 @@ impl ProgressLine {
             .map(|z| format!("{z:.4}"))
             .collect();
         eprintln!(
-            "  noise     multiplier {}, certified before the first step",
+            "  noise       multiplier {}, certified before the first step",
             noise.join(", ")
         );
         let style = ProgressStyle::with_template(
