@@ -151,7 +151,10 @@ pub fn probe<const D: usize>(y: Tensor<D>, bias: Option<Tensor<D>>) -> (Tensor<D
 /// A probe the loss does not depend on has no gradient; its rule is then not called.
 pub fn on_backward<const D: usize>(probe: Probe<D>, rule: impl Rule<D>) {
     push(Box::new(move |gradients| {
-        match probe.leaf.grad_remove(gradients) {
+        let output_gradient = probe.leaf.grad_remove(gradients);
+        // The leaf may be a first layer's output, which is not needed any more.
+        drop(probe);
+        match output_gradient {
             Some(output_gradient) => rule.contributions(output_gradient),
             None => Vec::new(),
         }

@@ -3,6 +3,7 @@
 use super::norm::{SquaredNorm, gamma};
 use burn::tensor::{Device, Element, IndexingUpdateOp, Int, Tensor, TensorData};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Rows and their vectors, on the host. An embedding's gradient is a scatter by integers: there is
 /// no arithmetic to speak of, and one pass in f64 replaces six over temporaries.
@@ -79,6 +80,7 @@ impl Rows {
     /// equal-token Gram matrix is quadratic. In f64, so only the final rounding is left to bound.
     pub fn squared_norm(&self, table: usize) -> SquaredNorm {
         let (positions, width) = (self.positions, self.width);
+        let arch = pulp::Arch::new();
         let norms: Vec<f32> = (0..self.batch())
             .into_par_iter()
             .map_init(
@@ -90,23 +92,51 @@ impl Rows {
                     )
                 },
                 |(first_seen, sums), sample| {
-                    let mut used = 0;
-                    for (row, vector) in self.sample(sample) {
-                        let seen = &mut first_seen[row];
-                        if seen.0 != sample {
-                            *seen = (sample, used);
-                            sums[used..used + width].fill(0.0);
-                            used += width;
-                        }
-                        for (sum, value) in sums[seen.1..].iter_mut().zip(vector) {
-                            *sum += f64::from(*value);
-                        }
-                    }
-                    sums[..used].iter().map(|sum| sum * sum).sum::<f64>() as f32
+                    arch.dispatch(|| self.sample_norm(sample, first_seen, sums))
                 },
             )
             .collect();
         SquaredNorm::relative(Tensor::from_data(norms.as_slice(), &self.device), 2)
+    }
+
+    #[inline(always)]
+    fn sample_norm(
+        &self,
+        sample: usize,
+        first_seen: &mut [(usize, usize)],
+        sums: &mut [f64],
+    ) -> f32 {
+        let width = self.width;
+        let mut used = 0;
+        for (row, vector) in self.sample(sample) {
+            let seen = &mut first_seen[row];
+            let fresh = seen.0 != sample;
+            if fresh {
+                *seen = (sample, used);
+                used += width;
+            }
+            let sums = &mut sums[seen.1..seen.1 + width];
+            for (sum, value) in sums.iter_mut().zip(vector) {
+                let before = if fresh { 0.0 } else { *sum };
+                *sum = before + f64::from(*value);
+            }
+        }
+        sums[..used].iter().map(|sum| sum * sum).sum::<f64>() as f32
+    }
+
+    #[inline(always)]
+    fn add_to(&self, sum: &mut [f32], mine: Range<usize>, factors: &[f32]) {
+        let width = self.width;
+        for (sample, factor) in factors.iter().enumerate() {
+            for (row, vector) in self.sample(sample) {
+                if mine.contains(&row) {
+                    let sum = &mut sum[(row - mine.start) * width..][..width];
+                    for (sum, value) in sum.iter_mut().zip(vector) {
+                        *sum += factor * value;
+                    }
+                }
+            }
+        }
     }
 
     /// Σᵢ cᵢ gᵢ, `[table · width]`.
@@ -114,22 +144,14 @@ impl Rows {
         let width = self.width;
         let mut sum = vec![0.0f32; table * width];
         let factors: Vec<f32> = to_vec(factors.into_data());
+        let arch = pulp::Arch::new();
         // Each thread owns a part of the table and looks for its rows.
         let part = table.div_ceil(rayon::current_num_threads()).max(1);
         sum.par_chunks_mut(part * width)
             .enumerate()
             .for_each(|(index, sum)| {
                 let mine = index * part..(index + 1) * part;
-                for (sample, factor) in factors.iter().enumerate() {
-                    for (row, vector) in self.sample(sample) {
-                        if mine.contains(&row) {
-                            let sum = &mut sum[(row - mine.start) * width..][..width];
-                            for (sum, value) in sum.iter_mut().zip(vector) {
-                                *sum += factor * value;
-                            }
-                        }
-                    }
-                }
+                arch.dispatch(|| self.add_to(sum, mine, &factors));
             });
         Tensor::from_data(TensorData::new(sum, [table * width]), &self.device)
     }
