@@ -42,3 +42,8 @@ pub use report::Report;
 pub use sampling::{Sample, SamplingError};
 pub use session::{Bounded, MicroBatch, Noisy, OpenRound, Session, SessionError, SessionOptions};
 pub use trainer::{Progress, TrainError, Trained, Trainer};
+
+/// Keeps the example of the project's README running.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
