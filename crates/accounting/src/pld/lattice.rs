@@ -90,7 +90,7 @@ impl Strides {
             if wanted < 2.0 && levels.is_empty() {
                 continue;
             }
-            if !(wanted >= 2.0) {
+            if wanted.is_nan() || wanted < 2.0 {
                 break;
             }
             let stride = 1_i64 << wanted.min(1e6).log2() as u32;

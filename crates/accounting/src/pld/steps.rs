@@ -217,7 +217,7 @@ pub(super) fn check(ledger: &Ledger) -> Result<(), AccountError> {
     for round in ledger.rounds() {
         match (round.sampling, ledger.neighbours()) {
             (Sampling::Full {}, _) => {}
-            (Sampling::Poisson { rate }, _) if rate == 1.0 => {}
+            (Sampling::Poisson { rate: 1.0 }, _) => {}
             (Sampling::Poisson { .. }, Neighbours::AddOrRemoveOne) => {}
             (Sampling::Poisson { .. }, Neighbours::ReplaceOne) => {
                 return refuse(
