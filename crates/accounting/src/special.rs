@@ -16,7 +16,9 @@ pub(crate) fn normal_below(x: f64) -> f64 {
 
 /// Mills-like ratio e^(x²/2) · P(Z > x); approximate, for choosing parameters only.
 pub(crate) fn scaled_normal_above(x: f64) -> f64 {
-    if x < 6.0 {
+    if x < -37.0 {
+        f64::MAX
+    } else if x < 6.0 {
         (0.5 * x * x).exp() * normal_below(-x)
     } else {
         let inverse_square = (x * x).recip();

@@ -22,6 +22,8 @@ const MOST_POINTS_UNSEEN: usize = 1 << 17;
 const ABSOLUTE_WIDTH: f64 = 1e-6;
 /// Part of the width that tails, aliases and cuts may each take.
 const SHARE_OF_WIDTH: f64 = 0.01;
+/// Longest distance of lattice points: ratios within a cell should not differ by orders.
+const MOST_STEP: f64 = 0.25;
 /// How often the losses of one round may wrap around the window.
 const MOST_WRAPS: f64 = 16.0;
 /// Kinds of rounds looked at to choose the window.
@@ -51,13 +53,21 @@ pub(super) fn deltas(steps: &Steps, epsilons: &[f64], relative_width: f64) -> Ve
         &[Direction::Remove, Direction::Add]
     };
     for &direction in directions {
-        let found = Search::for_deltas(steps, direction, epsilons).deltas(epsilons, relative_width);
+        let found =
+            Search::looking_for_deltas(steps, direction, epsilons).deltas(epsilons, relative_width);
         for (bracket, other) in brackets.iter_mut().zip(found) {
             bracket.0 = bracket.0.max(other.0);
             bracket.1 = bracket.1.max(other.1);
         }
     }
     brackets
+}
+
+/// Smallest and largest.
+fn ends(values: &[f64]) -> (f64, f64) {
+    (values.iter()).fold((f64::INFINITY, 0.0), |(low, high), &value| {
+        (low.min(value), value.max(high))
+    })
 }
 
 /// One direction of one schedule.
@@ -111,15 +121,30 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn for_deltas(steps: &'a Steps, direction: Direction, epsilons: &[f64]) -> Self {
-        let low = epsilons.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = epsilons.iter().copied().fold(0.0, f64::max);
-        let rough = profile(steps, direction, 1e-30 / steps.rounds());
-        let delta = Outlook::at_epsilon(&rough, high).delta;
+    /// A search for δ at several ε, the smallest of which is about `delta`.
+    fn for_deltas(steps: &'a Steps, direction: Direction, epsilons: &[f64], delta: f64) -> Self {
+        let (low, high) = ends(epsilons);
         let mut search = Self::new(steps, direction, delta);
-        search.outlook = Outlook::at_epsilon(&search.schedule, 0.5 * (low + high));
-        search.outlook.delta = delta;
+        search.outlook = Outlook::at_epsilon(&search.schedule, 0.5 * (low + high)).for_delta(delta);
         search
+    }
+
+    /// As [`Self::for_deltas`], with the smallest δ found by quick looks.
+    fn looking_for_deltas(steps: &'a Steps, direction: Direction, epsilons: &[f64]) -> Self {
+        let (low, high) = ends(epsilons);
+        let rough = profile(steps, direction, 1e-30 / steps.rounds());
+        let mut delta = Outlook::at_epsilon(&rough, high).delta;
+        loop {
+            let search = Self::for_deltas(steps, direction, epsilons, delta);
+            let mut at = search.resolve(&search.outlook, low, 0.1 / search.outlook.slope);
+            at.points = at.points.min(2 * FEWEST_POINTS);
+            let curve = search.curve(Side::Upper, at);
+            let found = curve.delta_up(high - curve.loss_error);
+            if found > 0.3 * delta || delta < 1e-270 {
+                return search;
+            }
+            delta = (0.5 * found).max(1e-280);
+        }
     }
 
     /// A window from this bottom, with points enough for this width of ε.
@@ -129,7 +154,9 @@ impl<'a> Search<'a> {
         let window = outlook.window(self.direction, bottom, loss, rounds, self.span / MOST_WRAPS);
         // The two lattices differ by h²/4 in variance per round, which moves ε by (1 + slope)/2
         // of it.
-        let step = (6.0 * width / (rounds * (1.0 + outlook.slope))).sqrt();
+        let step = (6.0 * width / (rounds * (1.0 + outlook.slope)))
+            .sqrt()
+            .min(MOST_STEP);
         Resolution {
             window,
             points: transform_length(window.length / step),
@@ -150,6 +177,7 @@ impl<'a> Search<'a> {
             tilt: window.tilt,
             step: window.length / points as f64,
             tail: self.tail,
+            rounds: self.steps.rounds(),
             slope: at.slope,
             delta: at.delta,
             loss_tolerance: SHARE_OF_WIDTH * at.width / self.steps.rounds(),
@@ -265,7 +293,7 @@ impl<'a> Search<'a> {
     }
 
     fn deltas(&self, epsilons: &[f64], relative_width: f64) -> Vec<(f64, f64)> {
-        let low = epsilons.iter().copied().fold(f64::INFINITY, f64::min);
+        let (low, _) = ends(epsilons);
         let width = relative_width / self.outlook.slope;
         let mut at = self.resolve(&self.outlook, low, width);
         at.points = at.points.min(MOST_POINTS_UNSEEN);

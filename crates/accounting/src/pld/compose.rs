@@ -177,18 +177,27 @@ impl Composition {
     pub(super) fn finish(self, transform: &mut Transform) -> Composed {
         let length = transform.length;
         let sign = self.window.direction.sign();
-        let spectral_error = self.spectral_error(length);
-        let size: f64 = (self.product.iter())
-            .map(|coefficient| 2.0 * coefficient.norm())
-            .sum();
-        let mass_error = size * transform.relative_error() / length as f64;
-
+        let mut spectral_error = self.spectral_error(length);
+        // What all frequencies have in common lies at index 0; leaving it out of the transform
+        // leaves out its rounding.
+        let common = if self.product.len() == length / 2 + 1 {
+            self.product[length / 2].re
+        } else {
+            0.0
+        };
+        spectral_error.common += 4.0 * ROUNDOFF * common.abs();
         transform.spectrum.fill(Complex64::default());
-        transform.spectrum[..self.product.len()].copy_from_slice(&self.product);
+        let mut size = 0.0;
+        for (place, coefficient) in transform.spectrum.iter_mut().zip(&self.product) {
+            *place = coefficient - common;
+            size += 2.0 * place.norm();
+        }
+        let mass_error = size * transform.relative_error() / length as f64;
         // A real line has real coefficients at frequency 0 and at the highest.
         transform.spectrum[0].im = 0.0;
         transform.spectrum[length / 2].im = 0.0;
         transform.run_inverse();
+        transform.line[0] += common * length as f64;
         transform.product = self.product;
         transform.envelope = self.envelope;
 

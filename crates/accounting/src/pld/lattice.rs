@@ -15,6 +15,8 @@ pub(super) struct Grid {
     pub(super) step: f64,
     /// Mass a round may cut off at each end.
     pub(super) tail: f64,
+    /// Rounds in all.
+    pub(super) rounds: f64,
     /// How fast ln δ falls with ε where it will be read.
     pub(super) slope: f64,
     /// δ there.
@@ -71,7 +73,12 @@ pub(super) struct Strides {
 impl Strides {
     /// Strides for one round.
     pub(super) fn new(pair: &Pair, profile: &Profile, grid: &Grid) -> Self {
-        let most = 0.3 / ((1.0 + grid.slope) * grid.step);
+        // The kink of δ at ε must be smoothed by other rounds for wide cells to do no harm.
+        let most = if grid.rounds < 50.0 {
+            1.0
+        } else {
+            0.3 / ((1.0 + grid.slope) * grid.step)
+        };
         let mut levels = Vec::new();
         let mut before: Option<(f64, f64)> = None;
         for (loss, tail) in profile.weights_above(grid.slope, grid.delta) {

@@ -6,7 +6,7 @@
 //! shifted to fit the first interval (PROOF.md, §3). Error h²/12 in variance per round.
 
 use super::lattice::{Grid, Lattice, Strides};
-use super::pair::{Anchor, Pair};
+use super::pair::{Anchor, Direction, Pair};
 use super::profile::Profile;
 use super::quadrature::{cell, exp_m1};
 use crate::special::ROUNDOFF;
@@ -30,6 +30,7 @@ pub(super) fn be_dominated(
         first: 0,
         masses: Vec::new(),
         peak: (pair.noise() * std::f64::consts::TAU.sqrt()).recip(),
+        high,
         tolerance: grid.loss_tolerance.max(2.0 * ROUNDOFF),
         worst_residual: 0.0,
     };
@@ -42,11 +43,14 @@ pub(super) fn be_dominated(
     while anchor.x < high {
         let stride = strides.at(anchor.excess);
         let Some(width) = walk.next_interval(&anchor, stride, &mut correction) else {
-            break; // the rest of the line never reaches the next point: its mass is dropped
+            break; // the rest of the line never reaches the next point
         };
         let next = anchor.x + width;
         pair.move_to(&mut anchor, next);
     }
+    walk.finish(anchor.x, grid.direction, offset.is_none());
+    let last = walk.first + walk.masses.len() as i64 - 1;
+    let highest_cut = pair.locate(walk.offset + last as f64 * grid.step);
     Lattice {
         origin: pair.origin() + walk.offset,
         first: walk.first,
@@ -55,7 +59,7 @@ pub(super) fn be_dominated(
         infinite: 0.0,
         loss_error: pair.loss_error(low, high) + walk.worst_residual,
         mass_error: grid.mass_error(pair, low, high, log_scale),
-        cuts: (lowest_cut, anchor.x),
+        cuts: (lowest_cut, highest_cut.max(anchor.x)),
     }
 }
 
@@ -71,6 +75,8 @@ struct Walk<'a> {
     masses: Vec<f64>,
     /// Density of the noise at 0.
     peak: f64,
+    /// Output above which there is next to no mass.
+    high: f64,
     /// Residual of a lattice point that need not be improved.
     tolerance: f64,
     worst_residual: f64,
@@ -135,6 +141,71 @@ impl Walk<'_> {
         self.pair.locate(offset + place * self.step)
     }
 
+    /// Merges all outputs above `x`. Their ratio is brought down to a lattice point by merging
+    /// them with shares of the next lower points, which is post-processing too.
+    fn finish(&mut self, x: f64, direction: Direction, may_move: bool) {
+        let (p, q) = self.pair.above(x);
+        let excess = (p / q).ln() - self.pair.origin();
+        if !excess.is_finite() {
+            return; // nothing left, as far as numbers go
+        }
+        let place = (excess - self.offset) / self.step;
+        let index = (place - 1e-9).floor() as i64;
+        if self.masses.is_empty() || index <= self.first {
+            if may_move {
+                self.merge_all();
+            } else {
+                self.round_last(place, q, direction);
+            }
+            return;
+        }
+        let missing = (excess - self.offset - index as f64 * self.step).exp_m1();
+        let (mut needed, mut moved) = (q * missing, q);
+        let last = self.first + self.masses.len() as i64 - 1;
+        let mut donor = last.min(index - 1);
+        while needed > 0.0 && donor >= self.first {
+            let slot = (donor - self.first) as usize;
+            let mass = self.masses[slot] * (-self.log_tilt(donor)).exp();
+            let each = -((donor - index) as f64 * self.step).exp_m1();
+            let share = (needed / (mass * each)).min(1.0);
+            if mass > 0.0 {
+                needed -= mass * each * share;
+                moved += mass * share;
+                self.masses[slot] *= if share > 1.0 - 1e-9 { 0.0 } else { 1.0 - share };
+            }
+            donor -= 1;
+        }
+        self.add(index, self.log_tilt(index).exp() * moved);
+    }
+
+    /// Merges the whole line: an atom of ratio 1, which tells nothing.
+    fn merge_all(&mut self) {
+        self.masses.clear();
+        self.offset = -self.pair.origin();
+        self.worst_residual = 0.0;
+        self.push(0, self.log_tilt(0).exp());
+    }
+
+    /// Moves the ratio of the last interval to the lattice point that makes the divergence
+    /// smaller: the one below for remove, above for add.
+    fn round_last(&mut self, place: f64, mass: f64, direction: Direction) {
+        let index = match direction {
+            Direction::Remove => (place - 1e-9).floor(),
+            Direction::Add => (place + 1e-9).ceil(),
+        } as i64;
+        self.add(index, self.log_tilt(index).exp() * mass);
+    }
+
+    /// Adds to a lattice point not below the first.
+    fn add(&mut self, index: i64, mass: f64) {
+        let next = self.first + self.masses.len() as i64;
+        if self.masses.is_empty() || index >= next {
+            self.push(index, mass);
+        } else if index >= self.first {
+            self.masses[(index - self.first) as usize] += mass;
+        }
+    }
+
     /// Excess of the joint ratio of all outputs up to `x`.
     fn joint_excess(&self, x: f64) -> f64 {
         let (_, mass) = self.pair.below(x);
@@ -165,7 +236,7 @@ impl Walk<'_> {
             .map(|(part, share)| part.shift * share)
             .sum();
         let uniform = (-2.0 * below / ((1.0 + below) * slope)).ln_1p() / precision;
-        let found = self.solve(anchor, below, slope, uniform, uniform * *correction)?;
+        let found = self.solve(anchor, below, slope, uniform * *correction)?;
         self.worst_residual = self.worst_residual.max(found.residual);
         *correction = (found.width / uniform).clamp(0.5, 2.0);
         let index = index as i64;
@@ -176,16 +247,11 @@ impl Walk<'_> {
     }
 
     /// The width at which ∫ φ (R/r − 1) vanishes, by Newton's method kept within bounds.
-    fn solve(
-        &self,
-        anchor: &Anchor,
-        below: f64,
-        slope: f64,
-        uniform: f64,
-        guess: f64,
-    ) -> Option<Interval> {
+    fn solve(&self, anchor: &Anchor, below: f64, slope: f64, guess: f64) -> Option<Interval> {
         let precision = self.pair.precision();
-        let mut width = guess;
+        // If all the rest of the line does not reach the point, nothing does.
+        let limit = (self.high - anchor.x).max(0.0) + self.pair.noise();
+        let mut width = guess.min(limit);
         let (mut too_small, mut too_large) = (0.0_f64, f64::INFINITY);
         let mut best: Option<Interval> = None;
         for _ in 0..60 {
@@ -213,7 +279,7 @@ impl Walk<'_> {
             // R/r − 1 and the density at the far edge: Newton's slope.
             let edge = below + (1.0 + below) * slope * exp_m1(width * precision);
             let density = 1.0 + exp_m1(-width * (anchor.x + 0.5 * width) * precision);
-            let newton = width - balance / (density * edge);
+            let newton = (width - balance / (density * edge)).min(limit);
             width = if newton > too_small && newton < too_large && edge > 0.0 {
                 if newton == width {
                     break;
@@ -221,12 +287,11 @@ impl Walk<'_> {
                 newton
             } else if too_large.is_finite() {
                 0.5 * (too_small + too_large)
+            } else if too_small < limit {
+                (2.0 * too_small).min(limit)
             } else {
-                2.0 * too_small
-            };
-            if width > 100.0 * self.pair.noise() + uniform {
                 return None;
-            }
+            };
         }
         best.filter(|best| best.residual <= self.tolerance.max(1e-13))
     }

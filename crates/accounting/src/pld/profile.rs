@@ -4,7 +4,7 @@
 //! wrong one.
 
 use super::pair::{Direction, Pair};
-use crate::special::scaled_normal_above;
+use crate::special::{normal_below, scaled_normal_above};
 
 /// Log moment generating function of the privacy loss and its first two derivatives.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,18 +39,24 @@ impl Profile {
         let (low, high) = pair.range(direction, tail);
         let count = ((high - low) / noise * 5.0).clamp(96.0, 20_000.0);
         let spacing = (high - low) / count;
-        let nodes = (0..=count as usize)
-            .map(|i| {
-                let x = low + i as f64 * spacing;
-                let ratio = pair.origin() + pair.excess(x);
-                let reach = x / noise;
-                let log_density =
-                    (spacing / (noise * std::f64::consts::TAU.sqrt())).ln() - 0.5 * reach * reach;
-                match direction {
-                    Direction::Remove => (ratio, log_density + ratio),
-                    Direction::Add => (-ratio, log_density),
-                }
-            })
+        let node = |ratio: f64, log_mass: f64| match direction {
+            Direction::Remove => (ratio, log_mass + ratio),
+            Direction::Add => (-ratio, log_mass),
+        };
+        let log_peak = (spacing / (noise * std::f64::consts::TAU.sqrt())).ln();
+        let inner = (0..=count as usize).map(|i| {
+            let x = low + i as f64 * spacing;
+            let reach = x / noise;
+            node(
+                pair.origin() + pair.excess(x),
+                log_peak - 0.5 * reach * reach,
+            )
+        });
+        // The tails as one node each, so that strong tilts see them.
+        let tail = |(p, q): (f64, f64)| node((p / q).ln(), q.ln());
+        let nodes = (std::iter::once(tail(pair.below(low))).chain(inner))
+            .chain([tail(pair.above(high))])
+            .filter(|(loss, log_mass)| loss.is_finite() && log_mass.is_finite())
             .collect();
         Self { nodes, signal: 0.0 }
     }
@@ -121,10 +127,11 @@ impl Schedule {
         total
     }
 
-    /// The tilt under which the mean loss is the ε of this δ, by a saddle-point approximation.
-    pub(super) fn tilt_for_delta(&self, delta: f64) -> f64 {
+    /// The tilt under which the mean loss is the ε of this δ, by a saddle-point approximation;
+    /// none if ε lies below the untilted mean.
+    pub(super) fn tilt_for_delta(&self, delta: f64) -> Option<f64> {
         let goal = delta.ln();
-        bisect_logarithm(|tilt| {
+        self.bisect_tilt(|tilt| {
             let at = self.cumulants(tilt);
             let deviation = at.variance.sqrt();
             let tail = scaled_normal_above(tilt * deviation)
@@ -133,33 +140,40 @@ impl Schedule {
         })
     }
 
-    /// The tilt under which the mean loss is this ε, or makes δ vanish (e^−100) for it.
-    pub(super) fn tilt_for_epsilon(&self, epsilon: f64) -> f64 {
-        bisect_logarithm(|tilt| {
+    /// The tilt under which the mean loss is this ε, or makes δ vanish (e^−100) for it; none if ε
+    /// lies below the untilted mean.
+    pub(super) fn tilt_for_epsilon(&self, epsilon: f64) -> Option<f64> {
+        self.bisect_tilt(|tilt| {
             let at = self.cumulants(tilt);
             at.mean > epsilon || at.log_moment - tilt * epsilon < -100.0
         })
     }
-}
 
-const SMALLEST_TILT: f64 = 1e-3;
-const LARGEST_TILT: f64 = 1e8;
-
-/// Where a monotone predicate turns true, to one part in a thousand.
-fn bisect_logarithm(beyond: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (SMALLEST_TILT.ln(), LARGEST_TILT.ln());
-    while high - low > 1e-3 {
-        let middle = 0.5 * (low + high);
-        if beyond(middle.exp()) {
-            high = middle;
-        } else {
-            low = middle;
+    /// Where a monotone predicate of the tilt turns true, to one part in a thousand; none if it
+    /// is true of the smallest tilts.
+    fn bisect_tilt(&self, beyond: impl Fn(f64) -> bool) -> Option<f64> {
+        let deviation = self.cumulants(0.0).variance.sqrt().max(1e-12);
+        let smallest = 1e-3 / deviation;
+        if beyond(smallest) {
+            return None;
         }
+        let (mut low, mut high) = (smallest.ln(), (1e3 * (1.0 + smallest)).ln() + 14.0);
+        while high - low > 1e-3 {
+            let middle = 0.5 * (low + high);
+            if beyond(middle.exp()) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Some(low.exp())
     }
-    low.exp()
-}
 
-/// True when the approximation ran into the smallest tilt and says nothing about ε.
-pub(super) fn is_at_floor(tilt: f64) -> bool {
-    tilt < 1.01 * SMALLEST_TILT
+    /// δ at ε as if the untilted loss were normal; for ε below its mean.
+    pub(super) fn normal_delta(&self, epsilon: f64) -> f64 {
+        let at = self.cumulants(0.0);
+        let deviation = at.variance.sqrt().max(1e-12);
+        let above = (at.mean - epsilon) / deviation;
+        normal_below(above) - (-0.5 * above * above).exp() * scaled_normal_above(deviation - above)
+    }
 }

@@ -55,7 +55,8 @@ impl Curve {
             loss_error: composed.loss_error,
             tilted,
             tilted_more,
-            inflation: composed.inflation,
+            // A loss that is off by a moves ε by a and, P being e^loss · Q, δ by a share a.
+            inflation: composed.inflation + composed.loss_error,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Which stretch of composed losses the transform holds, and under which tilt.
 
 use super::pair::Direction;
-use super::profile::{Schedule, is_at_floor};
+use super::profile::Schedule;
 
 /// A stretch of losses and the exponents of the tail bounds outside it.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +25,10 @@ pub(super) struct Window {
 pub(super) struct Outlook {
     /// (exponent, log moment), increasing.
     table: Vec<(f64, f64)>,
-    /// How fast ln δ falls with ε: the tilt of the saddle point.
+    /// How fast ln δ falls with ε.
     pub(super) slope: f64,
+    /// Largest sensible tilt: the slope, or next to none below the mean of the loss.
+    saddle: f64,
     /// Where ε is expected.
     pub(super) epsilon: f64,
     /// δ there.
@@ -38,19 +40,35 @@ pub(super) struct Outlook {
 impl Outlook {
     /// Expects ε where a saddle-point approximation puts it for this δ.
     pub(super) fn at_delta(schedule: &Schedule, delta: f64) -> Self {
-        let slope = schedule.tilt_for_delta(delta);
-        let mean = schedule.cumulants(slope).mean;
-        let epsilon = if is_at_floor(slope) { 0.0 } else { mean };
-        Self::new(schedule, slope, epsilon, delta)
+        if let Some(slope) = schedule.tilt_for_delta(delta) {
+            let epsilon = schedule.cumulants(slope).mean;
+            return Self::new(schedule, slope, slope, epsilon, delta);
+        }
+        let at = schedule.cumulants(0.0);
+        let (mut low, mut high) = (0.0, at.mean);
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            if schedule.normal_delta(middle) > delta {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let slope = at.variance.sqrt().recip();
+        Self::new(schedule, slope, 0.1 * slope.min(1.0), low, delta)
     }
 
     /// Expects this ε.
     pub(super) fn at_epsilon(schedule: &Schedule, epsilon: f64) -> Self {
-        let slope = schedule.tilt_for_epsilon(epsilon);
-        let at = schedule.cumulants(slope);
-        let spread = (slope + 1.0) * slope * at.variance.sqrt();
-        let log_delta = at.log_moment - slope * epsilon - (1.0 + spread).ln() - 1.0;
-        Self::new(schedule, slope, epsilon, log_delta.exp().min(1.0))
+        if let Some(slope) = schedule.tilt_for_epsilon(epsilon) {
+            let at = schedule.cumulants(slope);
+            let spread = (slope + 1.0) * slope * at.variance.sqrt();
+            let log_delta = at.log_moment - slope * epsilon - (1.0 + spread).ln() - 1.0;
+            return Self::new(schedule, slope, slope, epsilon, log_delta.exp().min(1.0));
+        }
+        let slope = schedule.cumulants(0.0).variance.sqrt().recip();
+        let delta = schedule.normal_delta(epsilon).clamp(1e-12, 1.0);
+        Self::new(schedule, slope, 0.1 * slope.min(1.0), epsilon, delta)
     }
 
     /// The same, with δ known.
@@ -59,19 +77,33 @@ impl Outlook {
         self
     }
 
-    fn new(schedule: &Schedule, slope: f64, epsilon: f64, delta: f64) -> Self {
-        let below = (0..12).rev().map(|i| -slope * 0.05 * 1.6_f64.powi(i));
-        let above = (-16..=10).map(|i| slope * 1.25_f64.powi(i));
-        let table = (below.chain([0.0]).chain(above))
+    fn new(schedule: &Schedule, slope: f64, saddle: f64, epsilon: f64, delta: f64) -> Self {
+        let deviation = schedule.cumulants(saddle).variance.sqrt();
+        // A few inverse deviations; a tilt onto the very end of the losses has hardly any.
+        let untilted = schedule.cumulants(0.0).variance.sqrt().max(1e-12);
+        let farthest =
+            (20.0 / deviation.max(1e-12)).clamp(9.0 * saddle, 50.0 * saddle + 20.0 / untilted);
+        let progression = |from: f64, ratio: f64| {
+            std::iter::successors(Some(from), move |exponent| Some(exponent * ratio))
+                .take_while(move |exponent| *exponent <= farthest)
+                .take(140)
+        };
+        let mut below: Vec<f64> = progression(0.05 * saddle, 1.6)
+            .map(|exponent| -exponent)
+            .collect();
+        below.reverse();
+        let above = progression(0.028 * saddle, 1.25);
+        let table = (below.into_iter().chain([0.0]).chain(above))
             .map(|exponent| (exponent, schedule.cumulants(exponent).log_moment))
             .filter(|(_, log_moment)| log_moment.is_finite())
             .collect();
         Self {
             table,
             slope,
+            saddle,
             epsilon,
             delta,
-            deviation: schedule.cumulants(slope).variance.sqrt(),
+            deviation,
         }
     }
 
@@ -100,13 +132,13 @@ impl Outlook {
         let amplified = |&(tilt, log_moment): &(f64, f64)| log_moment - tilt * epsilon - log_delta;
         let candidates = || {
             (self.table.iter())
-                .filter(|(tilt, _)| *tilt > 0.02 * self.slope && *tilt < 1.6 * self.slope)
+                .filter(|(tilt, _)| *tilt > 0.02 * self.saddle && *tilt < 1.6 * self.saddle)
         };
         let least = candidates().map(amplified).fold(f64::INFINITY, f64::min);
         let limit = least.max(0.0) + (1e10 * loss / (rounds + 1.0)).clamp(10.0, 1e6).ln();
         let mut best = Window {
             direction,
-            tilt: self.slope,
+            tilt: self.saddle,
             bottom,
             length: f64::INFINITY,
             above: 0.0,
@@ -114,36 +146,49 @@ impl Outlook {
         };
         for candidate in candidates().filter(|candidate| amplified(candidate) <= limit) {
             let tilt = candidate.0;
-            let (mut above, mut below) = ((f64::INFINITY, 0.0), (f64::INFINITY, 0.0));
+            // Losses above the window, by the best further tilt.
+            let mut above = (f64::INFINITY, 0.0);
             for &(exponent, log_moment) in &self.table {
-                let (end, rate) = if exponent > 1.01 * tilt {
-                    (&mut above, exponent - tilt)
-                } else if exponent <= 0.0 {
-                    (&mut below, tilt)
-                } else {
-                    continue;
-                };
-                let length = (log_moment - exponent * bottom - allowed) / rate;
-                if length < end.0 {
-                    *end = (length, exponent);
+                if exponent > 1.01 * tilt {
+                    let length = (log_moment - exponent * bottom - allowed) / (exponent - tilt);
+                    if length < above.0 {
+                        above = (length, exponent);
+                    }
                 }
             }
-            let length = above.0.max(below.0);
-            if length < best.length {
-                best = Window {
-                    tilt,
-                    length,
-                    above: above.1 - tilt,
-                    below: below.1,
-                    ..best
+            // Losses below it: the tilt makes them small, or a lower bottom makes them rare.
+            for &(exponent, log_moment) in &self.table {
+                if exponent > 0.0 {
+                    break;
+                }
+                let by_tilt = (log_moment - exponent * bottom - allowed) / tilt;
+                let rare_below = if exponent < 0.0 {
+                    ((log_moment - allowed) / exponent).min(bottom)
+                } else {
+                    f64::NEG_INFINITY
                 };
+                for (bottom, length) in [
+                    (bottom, above.0.max(by_tilt)),
+                    (rare_below, above.0 + bottom - rare_below),
+                ] {
+                    if length < best.length {
+                        best = Window {
+                            tilt,
+                            bottom,
+                            length,
+                            above: above.1 - tilt,
+                            below: exponent,
+                            ..best
+                        };
+                    }
+                }
             }
         }
         if !(best.length > 0.0 && best.length.is_finite()) {
-            best.length = self.deviation + 40.0 / self.slope;
+            best.length = self.deviation + 40.0 / self.saddle;
         }
         // Room below the bottom for reading at the bottom itself despite loss errors.
-        best.bottom = bottom - 0.01 * best.length;
+        best.bottom -= 0.01 * best.length;
         best.length = (1.03 * best.length).max(shortest);
         best
     }
