@@ -117,8 +117,8 @@ fn sampled_delta(rate: f64, noise: f64, epsilon: f64) -> f64 {
 
 #[test]
 fn one_sampled_round_matches_the_closed_form() {
-    for rate in [1e-4, 0.01, 0.2, 0.9] {
-        for noise in [0.4, 1.0, 20.0] {
+    for rate in [1e-4, 0.01, 0.9] {
+        for noise in [0.4, 3.0] {
             let once = ledger(Sampling::Poisson { rate }, noise, 1);
             for epsilon in [0.0, 0.01, 0.3, 2.0] {
                 let exact = sampled_delta(rate, noise, epsilon);

@@ -13,6 +13,8 @@ use super::transform::Transform;
 use super::upper::dominate;
 use super::window::{Outlook, Window};
 
+use std::cell::Cell;
+
 /// Longest transform; more points would take seconds and hundreds of megabytes.
 const MOST_POINTS: usize = 1 << 22;
 const FEWEST_POINTS: usize = 1 << 10;
@@ -80,6 +82,8 @@ struct Search<'a> {
     tail: f64,
     /// Longest stretch of losses of a round.
     span: f64,
+    /// Rounding has proved to be the limit: prefer tilts that keep it small.
+    strict: Cell<bool>,
 }
 
 /// How a composition is made.
@@ -118,6 +122,7 @@ impl<'a> Search<'a> {
             outlook,
             tail,
             span,
+            strict: Cell::new(false),
         }
     }
 
@@ -151,7 +156,13 @@ impl<'a> Search<'a> {
     fn resolve(&self, outlook: &Outlook, bottom: f64, width: f64) -> Resolution {
         let rounds = self.steps.rounds();
         let loss = (SHARE_OF_WIDTH * outlook.slope * width).clamp(1e-10, 1e-2);
-        let window = outlook.window(self.direction, bottom, loss, rounds, self.span / MOST_WRAPS);
+        let amplification = if self.strict.get() {
+            3.0
+        } else {
+            (1e13 * loss / (rounds + 1.0)).clamp(30.0, 1e7)
+        };
+        let shortest = self.span / MOST_WRAPS;
+        let window = outlook.window(self.direction, bottom, loss, amplification, shortest);
         // The two lattices differ by h²/4 in variance per round, which moves ε by (1 + slope)/2
         // of it.
         let step = (6.0 * width / (rounds * (1.0 + outlook.slope)))
@@ -259,17 +270,20 @@ impl<'a> Search<'a> {
                 break;
             }
             let bounded = lower > 0.0 && upper.is_finite();
-            if bounded && width > 0.8 * last_width {
-                break; // rounding, not resolution, is the limit
-            }
-            last_width = width;
             let mut factor = 4.0;
-            if bounded {
+            if bounded && width > 0.8 * last_width {
+                // Rounding, not resolution, is the limit; it grows with the resolution.
+                if self.strict.replace(true) {
+                    break;
+                }
+                factor = 0.5;
+            } else if bounded {
                 let middle = 0.5 * (lower + upper);
                 outlook = Outlook::at_epsilon(&self.schedule, middle).for_delta(delta);
                 bottom = lower;
                 factor = (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
+            last_width = width;
             blend_share *= 0.4;
             finer = Some(at.window.length / (at.points as f64 * factor));
         }

@@ -40,15 +40,20 @@ pub(super) fn be_dominated(
     // Ratio of the true width to that of a uniform density: varies slowly along the line.
     let mut correction = 1.0;
     let mut strides = Strides::new(pair, profile, grid);
+    // What is left above `high` is negligible and dropped.
     while anchor.x < high {
         let stride = strides.at(anchor.excess);
-        let Some(width) = walk.next_interval(&anchor, stride, &mut correction) else {
-            break; // the rest of the line never reaches the next point
-        };
-        let next = anchor.x + width;
-        pair.move_to(&mut anchor, next);
+        match walk.next_interval(&anchor, stride, &mut correction) {
+            Some(width) => {
+                let next = anchor.x + width;
+                pair.move_to(&mut anchor, next);
+            }
+            None => {
+                walk.finish(anchor.x, grid.direction, offset.is_none());
+                break;
+            }
+        }
     }
-    walk.finish(anchor.x, grid.direction, offset.is_none());
     let last = walk.first + walk.masses.len() as i64 - 1;
     let highest_cut = pair.locate(walk.offset + last as f64 * grid.step);
     Lattice {
@@ -121,6 +126,7 @@ impl Walk<'_> {
                     return self.start_bounded(low, Some(offset));
                 }
             }
+            self.worst_residual += self.pair.tail_error(cut);
             let (_, mass) = self.pair.below(cut);
             self.push(index, self.log_tilt(index).exp() * mass);
             return cut;
@@ -159,6 +165,7 @@ impl Walk<'_> {
             }
             return;
         }
+        self.worst_residual = self.worst_residual.max(self.pair.tail_error(x));
         let missing = (excess - self.offset - index as f64 * self.step).exp_m1();
         let (mut needed, mut moved) = (q * missing, q);
         let last = self.first + self.masses.len() as i64 - 1;

@@ -291,6 +291,16 @@ impl Pair {
     }
 }
 
+impl Pair {
+    /// A bound on the relative error of tail probabilities at output `x`: the argument of the
+    /// error function is rounded.
+    pub(super) fn tail_error(&self, x: f64) -> f64 {
+        let most = self.parts.last().map_or(1.0, |part| part.shift);
+        let reach = (x.abs() + most) / self.noise;
+        8.0 * ROUNDOFF * (1.0 + reach * reach)
+    }
+}
+
 /// ln(1 + e^x) without overflow.
 fn softplus(x: f64) -> f64 {
     if x > 0.0 {

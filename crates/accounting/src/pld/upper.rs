@@ -126,6 +126,7 @@ impl Builder<'_> {
     fn lowest_cell(&mut self, x: f64) {
         let (_, mass) = self.pair.below(x);
         let rise = self.pair.drawn_below(x) * (-self.pair.origin()).exp();
+        self.loss_error += self.pair.tail_error(x);
         let (left, right) = self.split(mass, rise, Span::new(1, self));
         self.add(0, 0.0, left);
         self.add(1, 0.0, right);

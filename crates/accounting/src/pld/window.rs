@@ -117,25 +117,28 @@ impl Outlook {
     /// (PROOF.md, §4).
     ///
     /// A smaller tilt than that of the saddle point makes heavy upper tails lighter but enlarges
-    /// rounding errors relative to δ, so it is allowed only as far as those do not matter.
+    /// rounding errors relative to δ; `amplification` is how far it may.
     pub(super) fn window(
         &self,
         direction: Direction,
         bottom: f64,
         loss: f64,
-        rounds: f64,
+        amplification: f64,
         shortest: f64,
     ) -> Window {
         let epsilon = self.epsilon.max(bottom);
         let log_delta = self.delta.max(1e-290).ln();
         let allowed = log_delta + loss.ln();
-        let amplified = |&(tilt, log_moment): &(f64, f64)| log_moment - tilt * epsilon - log_delta;
+        // ln of what an error of the spectrum counts relative to δ.
+        let amplified = |&(tilt, log_moment): &(f64, f64)| {
+            log_moment - tilt * epsilon - log_delta + (self.saddle / tilt).ln()
+        };
         let candidates = || {
             (self.table.iter())
                 .filter(|(tilt, _)| *tilt > 0.02 * self.saddle && *tilt < 1.6 * self.saddle)
         };
         let least = candidates().map(amplified).fold(f64::INFINITY, f64::min);
-        let limit = least.max(0.0) + (1e10 * loss / (rounds + 1.0)).clamp(10.0, 1e6).ln();
+        let limit = least.max(0.0) + amplification.ln();
         let mut best = Window {
             direction,
             tilt: self.saddle,

@@ -66,13 +66,23 @@ pub struct Net {
 
 impl Net {
     pub fn new() -> Self {
+        // Burn's initialisers share one generator with every other test of the process.
+        fn weights<const D: usize>(seed: u64, shape: [usize; D]) -> Param<Tensor<D>> {
+            Param::from_tensor(Random(seed).tensor(shape).autodiff() * 0.4)
+        }
         let ad = device().autodiff();
-        ad.seed(1);
-        Self {
+        let mut net = Self {
             convolution: Conv2dConfig::new([1, 3], [3, 3]).init(&ad),
             linear: LinearConfig::new(12, 5).init(&ad),
             head: LinearConfig::new(5, 2).init(&ad),
-        }
+        };
+        net.convolution.weight = weights(1, [3, 1, 3, 3]);
+        net.convolution.bias = Some(weights(2, [3]));
+        net.linear.weight = weights(3, [12, 5]);
+        net.linear.bias = Some(weights(4, [5]));
+        net.head.weight = weights(5, [5, 2]);
+        net.head.bias = Some(weights(6, [2]));
+        net
     }
 }
 
