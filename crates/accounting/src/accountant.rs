@@ -31,6 +31,14 @@ impl Reading {
             Self::Estimate(_) => None,
         }
     }
+
+    /// The proved lower end, if there is one.
+    pub fn lower_bound(self) -> Option<f64> {
+        match self {
+            Self::Bracket { lower, .. } => Some(lower),
+            Self::UpperBound(_) | Self::Estimate(_) => None,
+        }
+    }
 }
 
 /// Reads privacy off a ledger.

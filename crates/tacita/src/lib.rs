@@ -14,6 +14,7 @@
 //! | [`testkit`] | checks a model or a layer of one's own against a per-sample loop |
 
 mod chacha;
+mod checkpoint;
 mod checks;
 pub mod clipping;
 pub mod gradient;
@@ -21,26 +22,34 @@ mod keys;
 pub mod layers;
 mod ledger_file;
 pub mod noise;
+pub mod optim;
+mod parameter_values;
 mod parameters;
 mod pass;
 mod plan;
 mod records;
 mod report;
 mod sampling;
+mod schedule;
 pub mod session;
 pub mod tape;
 pub mod testkit;
 mod trainer;
 
+pub use checkpoint::{Checkpoint, CheckpointError};
 pub use keys::{KeyError, Keys};
 pub use ledger_file::{LedgerFileError, LedgerRecord, read_ledger_file};
 pub use parameters::{CoverageError, Parameter, Parameters};
 pub use pass::PassError;
-pub use plan::{Budget, CheckedPlan, Clipping, Plan, PlanError};
+pub use plan::{Budget, CheckedPlan, Claim, Clipping, PaperAccountant, Plan, PlanError};
 pub use records::{PrivateModel, Records};
 pub use report::Report;
 pub use sampling::{Sample, SamplingError};
-pub use session::{Bounded, MicroBatch, Noisy, OpenRound, Session, SessionError, SessionOptions};
+pub use schedule::{NoiseDecay, NoiseSchedule};
+pub use session::{
+    Bounded, MicroBatch, Noisy, OpenRound, Opening, Session, SessionError, SessionOptions,
+    Statistic,
+};
 pub use trainer::{Progress, TrainError, Trained, Trainer};
 
 /// Keeps the example of the project's README running.

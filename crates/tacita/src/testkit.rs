@@ -14,8 +14,8 @@
 //! });
 //! ```
 
-use crate::clipping::{Clipper, Grouping, Groups};
-use crate::gradient::{Performance, Strategy};
+use crate::clipping::{Clipper, Grouping, Groups, SideQuery, ThresholdTracker};
+use crate::gradient::{Performance, Strategy, WeightedSums};
 use crate::parameters::Parameters;
 use crate::pass;
 use crate::plan::Clipping;
@@ -71,43 +71,57 @@ impl ModuleVisitor for Flatten {
     }
 }
 
-/// The clipped sums of a batch *without noise*, the gradient's and, if `directions`, OSO's second
-/// query's: sensitive. For tests of what a session would bound; never to be released.
-///
-/// One flat vector per trainable parameter.
+/// What a round would sum up, *without noise*: sensitive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SumsWithoutNoise {
+    /// The clipped gradients, by parameter.
+    pub gradient: Vec<Vec<f32>>,
+    /// The directions of clipped gradients, by parameter; of an online threshold.
+    pub directions: Option<Vec<Vec<f32>>>,
+    /// How many samples are below the threshold of each group, ±½ each; of a quantile threshold.
+    pub counts: Option<Vec<f64>>,
+}
+
+/// The clipped sums of a batch in the first step of a plan with this clipping, *without noise*. For
+/// tests of what a session would bound; never to be released.
 ///
 /// # Panics
 /// If the model cannot be trained privately.
 pub fn clipped_sums_without_noise<M: Module>(
     model: &M,
     clipping: &Clipping,
-    directions: bool,
     batch: usize,
     losses: impl FnOnce(&M) -> Tensor<1>,
-) -> Vec<Vec<Vec<f32>>> {
+) -> SumsWithoutNoise {
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let clipper = Clipper {
-        groups: Groups::new(clipping.grouping, &parameters),
+        groups: groups(&clipping.grouping, &parameters),
         rule: clipping.rule,
-        directions,
+        side_query: SideQuery::of(&clipping.threshold),
         performance: Performance::default(),
     };
-    let shares = clipper.groups.shares().iter();
-    let thresholds: Vec<f64> = shares.map(|share| share * clipping.threshold).collect();
+    let shares = clipper.groups.shares();
+    let thresholds = ThresholdTracker::new(clipping.threshold.clone(), 1, shares).thresholds(0);
     let sums = clipper
         .sums(model, batch, &thresholds, losses)
         .unwrap_or_else(|error| panic!("{error}"));
-    let flat = |sum: Option<Tensor<1>>, elements: usize| match sum {
-        Some(sum) => sum.into_data().iter::<f32>().collect(),
-        None => vec![0.0; elements],
+    let flat = |sums: WeightedSums| {
+        let pairs = sums.into_iter().zip(parameters.list());
+        let flat = pairs.map(|(sum, parameter)| match sum {
+            Some(sum) => sum.into_data().iter::<f32>().collect(),
+            None => vec![0.0; parameter.elements()],
+        });
+        flat.collect::<Vec<Vec<f32>>>()
     };
-    sums.into_iter()
-        .map(|query| {
-            let parameters = parameters.list().iter();
-            let pairs = query.into_iter().zip(parameters);
-            pairs.map(|(sum, p)| flat(sum, p.elements())).collect()
-        })
-        .collect()
+    SumsWithoutNoise {
+        gradient: flat(sums.gradient),
+        directions: sums.directions.map(flat),
+        counts: sums.counts,
+    }
+}
+
+fn groups(grouping: &Grouping, parameters: &Parameters) -> Groups {
+    Groups::new(grouping, parameters).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Asserts that norms and weighted sums of every strategy and grouping equal the per-sample loop's,
@@ -153,7 +167,7 @@ fn assert_pass<M: Module>(
 ) {
     let what = format!("{:?}, {grouping:?}", performance.strategy);
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
-    let groups = Groups::new(grouping, &parameters);
+    let groups = groups(&grouping, &parameters);
     let mut pass = pass::run(model, &groups, batch, performance, |m| losses(m, 0..batch))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     let norms = pass.gradients.norms();

@@ -1,11 +1,14 @@
 //! A training loop over a session: post-processing of what the session releases.
 
+use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::keys::{KeyError, Keys};
+use crate::optim::{Average, LearningRate, Optimizer, RateTracker};
+use crate::parameter_values;
 use crate::plan::CheckedPlan;
 use crate::records::{PrivateModel, Records};
 use crate::report::Report;
-use crate::session::{Session, SessionError, SessionOptions};
-use burn::optim::ModuleOptimizer;
+use crate::session::{Opening, Session, SessionError, SessionOptions};
+use burn::module::Module;
 use burn::tensor::Device;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -20,32 +23,48 @@ pub enum TrainError {
     /// No keys could be had; nothing was released.
     #[error(transparent)]
     Keys(#[from] KeyError),
-    /// The learning rate is no number.
-    #[error("learning rate must be a finite number above 0, got {learning_rate}")]
+    /// A learning rate that is no number.
+    #[error(
+        "learning rates must be finite numbers above 0 and momentum in [0, 1), got {value}; nothing \
+         was released"
+    )]
     LearningRate {
         /// The value seen.
-        learning_rate: f64,
+        value: f64,
     },
+    /// An average that keeps nothing or everything.
+    #[error("the decay of an average must be in (0, 1), got {decay}; nothing was released")]
+    Average {
+        /// The value seen.
+        decay: f64,
+    },
+    /// The checkpoint could not be read or written.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
 }
 
-/// Where a run stands: public, since it depends on the plan only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a run stands: public, since it depends on the plan and on released values only.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// Steps made.
     pub step: u64,
     /// Steps of the plan.
     pub steps: u64,
+    /// The clipping threshold of the step just made: the 2-norm over groups.
+    pub threshold: f64,
+    /// The learning rate of the step just made.
+    pub learning_rate: f64,
 }
 
-type OnStep<'a, M> = Box<dyn FnMut(Progress, &M) + 'a>;
+type OnStep<'a, M> = Box<dyn FnMut(&Progress, &M) + 'a>;
 
 /// Trains a model by a certified plan.
 ///
 /// ```
 /// use burn::module::Module;
-/// use burn::optim::SgdConfig;
 /// use burn::tensor::{Device, Tensor};
 /// use tacita::layers::{Linear, LinearConfig};
+/// use tacita::optim::OptimizerRule;
 /// use tacita::{Budget, Plan, PrivateModel, Records, Trainer};
 ///
 /// struct Points;
@@ -80,41 +99,55 @@ type OnStep<'a, M> = Box<dyn FnMut(Progress, &M) + 'a>;
 ///     .epochs(1.0)
 ///     .calibrate()?; // AUTO-S: no threshold to tune
 /// let model = Model { linear: LinearConfig::new(2, 1).init(&device.clone().autodiff()) };
-/// let trained = Trainer::new(plan, SgdConfig::new().init(), 0.1).fit(model, &Points, &device)?;
+/// let trained = Trainer::new(plan, OptimizerRule::heavy_ball(0.9), 0.1).fit(model, &Points, &device)?;
 /// println!("{}", trained.report);
 /// assert!(trained.report.epsilon_upper <= 3.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Trainer<'a, M> {
     plan: CheckedPlan,
-    optimizer: ModuleOptimizer,
-    learning_rate: f64,
+    optimizer: Optimizer,
+    learning_rate: LearningRate,
+    average: Option<f64>,
     keys: Option<Keys>,
     ledger: Option<PathBuf>,
+    checkpoint: Option<(PathBuf, u64)>,
     options: SessionOptions,
     on_step: Option<OnStep<'a, M>>,
+    stop: Option<Box<dyn FnMut() -> bool + 'a>>,
 }
 
 /// A trained model and what may be said of its privacy.
 #[derive(Debug)]
 pub struct Trained<M> {
-    /// The model after the last step.
+    /// The model after the last step; its average if one was asked for.
     pub model: M,
     /// The privacy statement.
     pub report: Report,
+    /// Steps made, fewer than the plan's if the run was stopped.
+    pub steps: u64,
+    /// The session, if the plan asks for scores after the last step and they are still to be had.
+    pub unscored: Option<Session>,
 }
 
 impl<'a, M> Trainer<'a, M> {
-    /// A trainer with one of Burn's optimisers and a constant learning rate.
-    pub fn new(plan: CheckedPlan, optimizer: ModuleOptimizer, learning_rate: f64) -> Self {
+    /// A trainer with one of our optimisers or Burn's, and a learning rate or a policy for it.
+    pub fn new(
+        plan: CheckedPlan,
+        optimizer: impl Into<Optimizer>,
+        learning_rate: impl Into<LearningRate>,
+    ) -> Self {
         Self {
             plan,
-            optimizer,
-            learning_rate,
+            optimizer: optimizer.into(),
+            learning_rate: learning_rate.into(),
+            average: None,
             keys: None,
             ledger: None,
+            checkpoint: None,
             options: SessionOptions::default(),
             on_step: None,
+            stop: None,
         }
     }
 
@@ -125,10 +158,27 @@ impl<'a, M> Trainer<'a, M> {
         self
     }
 
-    /// A file for the ledger, which then survives a crash. It must not exist yet.
+    /// A file for the ledger, which then survives a crash. It must not exist yet, unless the run is
+    /// resumed.
     #[must_use]
     pub fn ledger(mut self, path: impl Into<PathBuf>) -> Self {
         self.ledger = Some(path.into());
+        self
+    }
+
+    /// A file that is replaced every so many steps, and when the run stops, with all that
+    /// [`Trainer::resume`] needs. It holds nothing but what was released.
+    #[must_use]
+    pub fn checkpoint(mut self, path: impl Into<PathBuf>, every: u64) -> Self {
+        self.checkpoint = Some((path.into(), every.max(1)));
+        self
+    }
+
+    /// Returns the exponential moving average of the iterates, which keeps the share `decay` of the
+    /// past in each step, instead of the last iterate.
+    #[must_use]
+    pub fn average(mut self, decay: f64) -> Self {
+        self.average = Some(decay);
         self
     }
 
@@ -141,14 +191,104 @@ impl<'a, M> Trainer<'a, M> {
 
     /// Called after every step with the model so far, which has been released.
     #[must_use]
-    pub fn on_step(mut self, on_step: impl FnMut(Progress, &M) + 'a) -> Self {
+    pub fn on_step(mut self, on_step: impl FnMut(&Progress, &M) + 'a) -> Self {
         self.on_step = Some(Box::new(on_step));
+        self
+    }
+
+    /// Asked before every step; true ends the run in order. What decides must be public: stopping
+    /// because of what the data look like would be a release.
+    #[must_use]
+    pub fn stop_when(mut self, stop: impl FnMut() -> bool + 'a) -> Self {
+        self.stop = Some(Box::new(stop));
         self
     }
 
     /// Trains on the device's tensors until the plan is finished.
     pub fn fit<D: Records>(
         mut self,
+        model: M,
+        records: &D,
+        device: &Device,
+    ) -> Result<Trained<M>, TrainError>
+    where
+        M: PrivateModel<D::Batch>,
+    {
+        self.check()?;
+        let (plan, options) = (self.plan.clone(), self.options);
+        let keys = self.take_keys()?;
+        let session = match &self.ledger {
+            Some(path) => Session::create(plan, keys, path, &model, records, options)?,
+            None => Session::open_in_memory(plan, keys, &model, records, options)?,
+        };
+        let run = Run::new(&self, session);
+        self.go_on(run, model, records, device)
+    }
+
+    /// Trains with a run that was opened before, say to release statistics.
+    pub fn fit_opened<D: Records>(
+        self,
+        opening: Opening,
+        model: M,
+        records: &D,
+        device: &Device,
+    ) -> Result<Trained<M>, TrainError>
+    where
+        M: PrivateModel<D::Batch>,
+    {
+        self.check()?;
+        let session = Session::begin(opening, &model, records, self.options)?;
+        let run = Run::new(&self, session);
+        self.go_on(run, model, records, device)
+    }
+
+    /// Goes on with a run that stopped or died, from its checkpoint.
+    ///
+    /// A private run takes fresh keys, and steps that the ledger holds beyond the checkpoint stay
+    /// spent. With a fixed seed, which is not private, those steps are made again, so that the result
+    /// is that of an unbroken run. A ledger behind its checkpoint is refused.
+    pub fn resume<D: Records>(
+        mut self,
+        model: M,
+        records: &D,
+        device: &Device,
+    ) -> Result<Trained<M>, TrainError>
+    where
+        M: PrivateModel<D::Batch>,
+    {
+        self.check()?;
+        let (Some((path, _)), Some(ledger)) = (self.checkpoint.clone(), self.ledger.clone()) else {
+            return Err(CheckpointError::NotKept.into());
+        };
+        let (plan, options) = (self.plan.clone(), self.options);
+        let keys = self.take_keys()?;
+        let checkpoint = Checkpoint::read(&path)?;
+        let session = Session::resume(plan, keys, &ledger, &model, records, options)?;
+        let mut run = Run::new(&self, session);
+        let model = run.restore(&checkpoint, &mut self.optimizer, model)?;
+        self.go_on(run, model, records, device)
+    }
+
+    fn check(&self) -> Result<(), TrainError> {
+        if let Some(value) = self.learning_rate.unsound() {
+            return Err(TrainError::LearningRate { value });
+        }
+        match self.average {
+            Some(decay) if !(decay > 0.0 && decay < 1.0) => Err(TrainError::Average { decay }),
+            _ => Ok(()),
+        }
+    }
+
+    fn take_keys(&mut self) -> Result<Keys, TrainError> {
+        match self.keys.take() {
+            Some(keys) => Ok(keys),
+            None => Ok(Keys::from_os()?),
+        }
+    }
+
+    fn go_on<D: Records>(
+        mut self,
+        mut run: Run,
         mut model: M,
         records: &D,
         device: &Device,
@@ -156,33 +296,124 @@ impl<'a, M> Trainer<'a, M> {
     where
         M: PrivateModel<D::Batch>,
     {
-        let learning_rate = self.learning_rate;
-        if !(learning_rate > 0.0 && learning_rate.is_finite()) {
-            return Err(TrainError::LearningRate { learning_rate });
-        }
-        let keys = match self.keys {
-            Some(keys) => keys,
-            None => Keys::from_os()?,
-        };
-        let (plan, options) = (self.plan, self.options);
-        let mut session = match &self.ledger {
-            Some(path) => Session::create(plan, keys, path, &model, records, options)?,
-            None => Session::open_in_memory(plan, keys, &model, records, options)?,
-        };
-        let steps = session.plan().steps();
-        while session.next_step() < steps {
-            let round = session.open_round()?;
-            let bounded = round.clip(&model, records, device)?;
-            let noisy = round.release(bounded)?;
-            let gradients = noisy.gradients(&model);
-            model = self.optimizer.step(learning_rate, model, gradients);
+        let steps = run.session.plan().steps();
+        let mut saved = None;
+        while run.session.next_step() < steps {
+            if self.stop.as_mut().is_some_and(|stop| stop()) {
+                break;
+            }
+            let progress;
+            (model, progress) = run.step(&mut self.optimizer, model, records, device)?;
             if let Some(on_step) = &mut self.on_step {
-                let step = session.next_step();
-                on_step(Progress { step, steps }, &model);
+                on_step(&progress, &model);
+            }
+            if let Some((path, every)) = &self.checkpoint
+                && progress.step % every == 0
+            {
+                run.checkpoint(&self.optimizer, &model).write(path)?;
+                saved = Some(progress.step);
             }
         }
-        let report = Report::new(&session);
-        session.close()?;
-        Ok(Trained { model, report })
+        let made = run.session.next_step();
+        if let Some((path, _)) = &self.checkpoint
+            && saved != Some(made)
+        {
+            run.checkpoint(&self.optimizer, &model).write(path)?;
+        }
+        if let Some(average) = run.average.filter(|_| made > 0) {
+            model = average.applied_to(model);
+        }
+        let report = Report::new(&run.session);
+        let unscored = if made == steps && run.session.plan().scores() > 0 {
+            Some(run.session)
+        } else {
+            run.session.close()?;
+            None
+        };
+        Ok(Trained {
+            model,
+            report,
+            steps: made,
+            unscored,
+        })
+    }
+}
+
+/// A run in progress, but for the model and the optimiser.
+struct Run {
+    session: Session,
+    rate: RateTracker,
+    average: Option<Average>,
+}
+
+impl Run {
+    fn new<M>(trainer: &Trainer<'_, M>, session: Session) -> Self {
+        Self {
+            rate: RateTracker::new(trainer.learning_rate, session.plan().steps()),
+            average: trainer.average.map(Average::new),
+            session,
+        }
+    }
+
+    /// One private step. Threshold and learning rate are frozen in it and learn after it.
+    fn step<D: Records, M: PrivateModel<D::Batch>>(
+        &mut self,
+        optimizer: &mut Optimizer,
+        model: M,
+        records: &D,
+        device: &Device,
+    ) -> Result<(M, Progress), TrainError> {
+        let round = self.session.open_round()?;
+        let bounded = round.clip(&model, records, device)?;
+        let noisy = round.release(bounded)?;
+        let learning_rate = self.rate.rate(noisy.step());
+        let model = optimizer.step(learning_rate, model, &noisy);
+        self.rate.learn(noisy.gradient());
+        if let Some(average) = &mut self.average {
+            average.add(&model);
+        }
+        let squares = noisy.thresholds().iter().map(|c| c * c);
+        let progress = Progress {
+            step: noisy.step() + 1,
+            steps: self.session.plan().steps(),
+            threshold: squares.sum::<f64>().sqrt(),
+            learning_rate,
+        };
+        Ok((model, progress))
+    }
+
+    fn checkpoint<M: Module>(&self, optimizer: &Optimizer, model: &M) -> Checkpoint {
+        Checkpoint {
+            step: self.session.next_step(),
+            parameters: parameter_values::values(model),
+            optimizer: optimizer.state(),
+            rate: self.rate.state(),
+            thresholds: self.session.threshold_state(),
+            average: self.average.as_ref().map(Average::state),
+        }
+    }
+
+    /// Takes up a checkpoint; returns the model at it.
+    fn restore<M: Module>(
+        &mut self,
+        checkpoint: &Checkpoint,
+        optimizer: &mut Optimizer,
+        model: M,
+    ) -> Result<M, TrainError> {
+        self.session.go_on_from(checkpoint.step)?;
+        self.session.restore_thresholds(&checkpoint.thresholds)?;
+        self.rate.restore(&checkpoint.rate);
+        let optimizer_fits = match (&checkpoint.optimizer, checkpoint.step) {
+            (_, 0) => true,
+            (Some(state), _) => optimizer.restore(state),
+            (None, _) => false,
+        };
+        if let (Some(average), Some(state)) = (&mut self.average, &checkpoint.average) {
+            average.restore(state);
+        }
+        match parameter_values::with_values(model, &checkpoint.parameters) {
+            Some(model) if optimizer_fits => Ok(model),
+            _ => Err(CheckpointError::OtherRun.into()),
+        }
     }
 }

@@ -89,6 +89,14 @@ impl Shape {
         self
     }
 
+    /// Puts single rounds of one query before all others, say statistics of the data.
+    #[must_use]
+    pub fn preceded_by(mut self, rounds: impl Iterator<Item = (Sampling, QueryNoise)>) -> Self {
+        let rounds = rounds.map(|(sampling, noise)| (sampling, vec![noise], 1));
+        self.rounds.splice(0..0, rounds);
+        self
+    }
+
     /// Adds a side query of this fixed noise multiplier to every round, say a clip count.
     #[must_use]
     pub fn with_side_query(mut self, noise_multiplier: f64) -> Self {

@@ -1,26 +1,82 @@
 //! Clipped sums of one batch: norms, factors, weighted sums.
 
-use super::rule::direction_factors;
-use super::{ClipRule, Groups};
+use super::quantile::centred_counts;
+use super::rule::{direction_factors, row};
+use super::{ClipRule, Groups, Threshold};
 use crate::gradient::{Performance, WeightedSums};
 use crate::pass::{self, Pass, PassError};
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
+
+/// What a round asks beside the gradient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SideQuery {
+    /// The directions of clipped gradients (OSO).
+    Directions,
+    /// How many samples stay below the threshold of each group.
+    Counts,
+}
+
+impl SideQuery {
+    /// What a threshold policy needs.
+    pub fn of(threshold: &Threshold) -> Option<Self> {
+        match threshold {
+            Threshold::Online(_) => Some(Self::Directions),
+            Threshold::Quantile(_) => Some(Self::Counts),
+            _ => None,
+        }
+    }
+}
 
 /// Turns batches into sums whose sensitivity is known.
 #[derive(Debug)]
 pub(crate) struct Clipper {
     pub groups: Groups,
     pub rule: ClipRule,
-    /// Whether the second query, the directions of clipped gradients, is asked too.
-    pub directions: bool,
+    pub side_query: Option<SideQuery>,
     pub performance: Performance,
+}
+
+/// The sums of every query over some samples.
+#[derive(Debug)]
+pub(crate) struct ClippedSums {
+    pub gradient: WeightedSums,
+    pub directions: Option<WeightedSums>,
+    pub counts: Option<Vec<f64>>,
+}
+
+impl ClippedSums {
+    /// Adds the sums over other samples.
+    pub fn add(&mut self, other: Self) {
+        add_sums(&mut self.gradient, other.gradient);
+        if let (Some(mine), Some(others)) = (&mut self.directions, other.directions) {
+            add_sums(mine, others);
+        }
+        if let (Some(mine), Some(others)) = (&mut self.counts, other.counts) {
+            mine.iter_mut().zip(others).for_each(|(a, b)| *a += b);
+        }
+    }
+}
+
+fn add_sums(sums: &mut WeightedSums, others: WeightedSums) {
+    for (sum, other) in sums.iter_mut().zip(others) {
+        *sum = match (sum.take(), other) {
+            (Some(sum), Some(other)) => Some(sum + other),
+            (sum, other) => sum.or(other),
+        };
+    }
 }
 
 impl Clipper {
     /// The sums of no records at all.
-    pub fn zeros(&self) -> Vec<WeightedSums> {
-        vec![vec![None; self.groups.slots().len()]; if self.directions { 2 } else { 1 }]
+    pub fn zeros(&self) -> ClippedSums {
+        let none = vec![None; self.groups.slots().len()];
+        let asked = |query| self.side_query == Some(query);
+        ClippedSums {
+            gradient: none.clone(),
+            directions: asked(SideQuery::Directions).then_some(none),
+            counts: asked(SideQuery::Counts).then(|| vec![0.0; self.groups.shares().len()]),
+        }
     }
 
     /// The clipped sums of every query over `count` samples.
@@ -32,7 +88,7 @@ impl Clipper {
         count: usize,
         thresholds: &[f64],
         losses: impl FnOnce(&M) -> Tensor<1>,
-    ) -> Result<Vec<WeightedSums>, PassError> {
+    ) -> Result<ClippedSums, PassError> {
         let Pass {
             mut gradients,
             losses,
@@ -46,13 +102,26 @@ impl Clipper {
             norms = norms.select(gradients.select(&kept));
         }
         let mut factors = vec![self.rule.factors(&norms, thresholds)];
-        if self.directions {
-            factors.push(direction_factors(&norms, thresholds, self.groups.shares()));
+        let mut counts = None;
+        match self.side_query {
+            Some(SideQuery::Directions) => {
+                factors.push(direction_factors(&norms, thresholds, self.groups.shares()));
+            }
+            Some(SideQuery::Counts) => {
+                let thresholds = row(thresholds.iter().copied(), &norms.upper());
+                let centred = centred_counts(&norms, thresholds);
+                counts = Some(centred.into_data().iter::<f64>().collect());
+            }
+            None => {}
         }
-        Ok(gradients.weighted_sums(&factors))
+        let mut sums = gradients.weighted_sums(&factors).into_iter();
+        Ok(ClippedSums {
+            gradient: sums.next().unwrap_or_default(),
+            directions: sums.next(),
+            counts,
+        })
     }
 }
-
 /// The samples whose loss and norms are finite; none if all are.
 fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<usize>> {
     let finite =

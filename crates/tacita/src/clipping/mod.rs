@@ -2,8 +2,18 @@
 
 mod clipper;
 mod grouping;
+mod online;
+mod quantile;
 mod rule;
+mod threshold;
+mod tracker;
 
-pub(crate) use clipper::Clipper;
-pub use grouping::{Grouping, Groups};
+pub(crate) use clipper::{ClippedSums, Clipper, SideQuery};
+pub use grouping::{Grouping, GroupingError, Groups, NamedGroup};
+pub(crate) use online::sign;
+pub use online::{DirectionNoise, Online, OnlineRule};
+pub use quantile::Quantile;
 pub use rule::ClipRule;
+pub use threshold::Threshold;
+pub use tracker::ThresholdState;
+pub(crate) use tracker::{Released, ThresholdTracker, products};

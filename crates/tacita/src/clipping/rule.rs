@@ -58,7 +58,7 @@ pub(crate) fn direction_factors(norms: &Norms, thresholds: &[f64], shares: &[f64
 }
 
 /// One value per group as a row, `[1, groups]`.
-fn row(values: impl Iterator<Item = f64>, like: &Tensor<2>) -> Tensor<2> {
+pub(crate) fn row(values: impl Iterator<Item = f64>, like: &Tensor<2>) -> Tensor<2> {
     let values: Vec<f32> = values.map(|value| value as f32).collect();
     let groups = values.len();
     Tensor::from_data(TensorData::new(values, [1, groups]), &like.device())

@@ -177,6 +177,13 @@ impl LedgerFile {
         Ok(round)
     }
 
+    /// Goes back to a step, in a run whose noise is not secret: the step is made again as before.
+    pub(crate) fn rewind(&mut self, step: u64) {
+        if !self.header.private {
+            self.next = self.next.min(step);
+        }
+    }
+
     /// The step to come.
     pub(crate) fn next_step(&self) -> u64 {
         self.next

@@ -97,11 +97,7 @@ impl NoiseStream {
         values: &mut [f32],
     ) -> Result<(), NoiseError> {
         let grid = Grid::of(noise_std, self.hardening)?;
-        if let Some(last) = self.last_tensor.filter(|&last| tensor <= last) {
-            return Err(NoiseError::TensorOrder { tensor, last });
-        }
-        self.last_tensor = Some(tensor);
-
+        self.take_number(tensor)?;
         let arch = pulp::Arch::new();
         let add = |(task, values): (usize, &mut [f32])| {
             arch.dispatch(AddNormals {
@@ -121,6 +117,37 @@ impl NoiseStream {
                 .enumerate()
                 .for_each(add);
         }
+        Ok(())
+    }
+}
+
+impl NoiseStream {
+    /// The same for a short vector of f64: a sum over all records of a data set has more digits than
+    /// f32 holds, and rounding it first would add to its sensitivity.
+    pub(crate) fn add_normals_to_f64(
+        &mut self,
+        tensor: u32,
+        noise_std: f64,
+        values: &mut [f64],
+    ) -> Result<(), NoiseError> {
+        let grid = Grid::of(noise_std, self.hardening)?;
+        self.take_number(tensor)?;
+        let parts = self.hardening.normals_per_value();
+        for (group, values) in values.chunks_mut(GROUP).enumerate() {
+            let sum = sum_of_normals(&self.subkey, group as u64, tensor, parts);
+            for (value, normal) in values.iter_mut().zip(sum.as_flattened()) {
+                *value = grid.noisy(*value, *normal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a tensor's number, which must be above the last.
+    fn take_number(&mut self, tensor: u32) -> Result<(), NoiseError> {
+        if let Some(last) = self.last_tensor.filter(|&last| tensor <= last) {
+            return Err(NoiseError::TensorOrder { tensor, last });
+        }
+        self.last_tensor = Some(tensor);
         Ok(())
     }
 }
@@ -154,9 +181,9 @@ impl Grid {
     }
 
     #[inline(always)]
-    fn noisy(self, value: f32, normals: f64) -> f32 {
-        let noisy = f64::from(value) + self.scale * normals;
-        ((noisy + self.rounder) - self.rounder) as f32
+    fn noisy(self, value: f64, normals: f64) -> f64 {
+        let noisy = value + self.scale * normals;
+        (noisy + self.rounder) - self.rounder
     }
 }
 
@@ -211,15 +238,9 @@ impl pulp::WithSimd for AddNormals<'_> {
     }
 }
 
+/// For each value of a group the sum of its `parts` normals.
 #[inline(always)]
-fn add_group(
-    stream: &Subkey,
-    group: u64,
-    tensor: u32,
-    parts: u32,
-    grid: Grid,
-    values: &mut [f32; GROUP],
-) {
+fn sum_of_normals(stream: &Subkey, group: u64, tensor: u32, parts: u32) -> [[f64; LANES]; ROWS] {
     let mut sum = [[0.0; LANES]; ROWS];
     for part in 0..parts {
         let normals = normal::normals(stream, group, tensor, part);
@@ -229,9 +250,22 @@ fn add_group(
             }
         }
     }
+    sum
+}
+
+#[inline(always)]
+fn add_group(
+    stream: &Subkey,
+    group: u64,
+    tensor: u32,
+    parts: u32,
+    grid: Grid,
+    values: &mut [f32; GROUP],
+) {
+    let sum = sum_of_normals(stream, group, tensor, parts);
     for (row, values) in sum.iter().zip(values.as_chunks_mut::<LANES>().0) {
         for (value, normal) in values.iter_mut().zip(row) {
-            *value = grid.noisy(*value, *normal);
+            *value = grid.noisy(f64::from(*value), *normal) as f32;
         }
     }
 }

@@ -1,9 +1,16 @@
-//! The engine against slow, obvious oracles.
+//! The engine against slow and obvious oracles, and the claims of the papers its policies come from.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod automatic;
 mod common;
 mod coverage;
+mod dynamic;
 mod layers;
+mod lazy_regions;
 mod mechanism;
+mod online;
+mod quantile;
 mod records;
+mod refusals;
+mod resume;
 mod shared;

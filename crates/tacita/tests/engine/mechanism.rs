@@ -5,7 +5,7 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use proptest::prelude::*;
-use tacita::clipping::{ClipRule, Grouping};
+use tacita::clipping::{DirectionNoise, Grouping, NamedGroup, Online, Quantile, Threshold};
 use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
 use tacita::testkit::clipped_sums_without_noise;
 use tacita::{
@@ -94,37 +94,67 @@ impl PrivateModel<Tensor<4>> for Net {
     }
 }
 
+/// Every rule with every grouping and every kind of threshold it goes with.
 fn clippings() -> Vec<Clipping> {
-    let rules = [
-        ClipRule::Abadi,
-        ClipRule::Auto { gamma: 0.0 },
-        ClipRule::AUTO,
+    let groupings = [
+        Grouping::Flat,
+        Grouping::PerLayer,
+        Grouping::Weighted(vec![3.0, 1.0, 0.2]),
+        Grouping::Named(vec![
+            NamedGroup {
+                paths: vec!["convolution".into(), "head.bias".into()],
+                weight: 1.0,
+            },
+            NamedGroup {
+                paths: vec![String::new()],
+                weight: 2.0,
+            },
+        ]),
     ];
     let mut clippings = Vec::new();
-    for rule in rules {
-        for grouping in [Grouping::Flat, Grouping::PerLayer] {
-            for threshold in [1e-3, 0.7, 1e3] {
-                clippings.push(Clipping {
-                    rule,
-                    grouping,
-                    threshold,
-                });
-            }
+    for grouping in groupings {
+        for initial in [1e-3, 0.7, 1e3] {
+            let online = Online {
+                initial,
+                ..Online::default()
+            };
+            let quantile = Quantile {
+                initial,
+                ..Quantile::new(0.5)
+            };
+            let decay = Threshold::Decay {
+                initial,
+                ratio: 3.0,
+            };
+            let all = [
+                Clipping::auto().threshold(initial),
+                Clipping::auto_v().threshold(initial),
+                Clipping::abadi(initial),
+                Clipping::online().threshold(Threshold::Online(online)),
+                Clipping::online().threshold(Threshold::Quantile(quantile)),
+                Clipping::abadi(1.0).threshold(decay),
+            ];
+            clippings.extend(all.map(|clipping| clipping.grouping(grouping.clone())));
         }
     }
     clippings
 }
 
-/// The sums of the gradient and of the directions over some of the images.
-fn sums(model: &Net, images: &[Vec<f32>], clipping: &Clipping) -> Vec<Vec<f64>> {
+/// The sums of every query over some of the images, each with the bound of its sensitivity.
+fn sums(model: &Net, images: &[Vec<f32>], clipping: &Clipping) -> Vec<(Vec<f64>, f64)> {
     let records = Images(images.to_vec());
     let indices: Vec<usize> = (0..images.len()).collect();
-    clipped_sums_without_noise(model, clipping, true, images.len(), |model| {
+    let sums = clipped_sums_without_noise(model, clipping, images.len(), |model| {
         model.losses(records.batch(&indices, &device()))
-    })
-    .into_iter()
-    .map(|query| query.into_iter().flatten().map(f64::from).collect())
-    .collect()
+    });
+    let flat = |query: Vec<Vec<f32>>| query.into_iter().flatten().map(f64::from).collect();
+    let mut queries = vec![(flat(sums.gradient), clipping.threshold.scheduled(0, 1))];
+    queries.extend(sums.directions.map(|query| (flat(query), 1.0)));
+    queries.extend(sums.counts.map(|counts| {
+        let bound = 0.5 * (counts.len() as f64).sqrt();
+        (counts, bound)
+    }));
+    queries
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
@@ -163,9 +193,8 @@ proptest! {
                 sums(&model, &images, &clipping),
                 sums(&model, &neighbour, &clipping),
             );
-            let bounds = [clipping.threshold, 1.0];
-            for (query, bound) in bounds.into_iter().enumerate() {
-                let moved = distance(&with[query], &without[query]);
+            for (query, ((with, bound), (without, _))) in with.iter().zip(&without).enumerate() {
+                let moved = distance(with, without);
                 prop_assert!(
                     moved <= bound * (1.0 + 1e-5),
                     "query {query} moved {moved:e} > {bound:e} with {clipping:?}",
@@ -186,7 +215,7 @@ proptest! {
         with.insert(place % (count + 1), bad);
         for clipping in clippings() {
             let (clean, dirty) = (sums(&model, &images, &clipping), sums(&model, &with, &clipping));
-            for (clean, dirty) in clean.iter().zip(&dirty) {
+            for ((clean, _), (dirty, _)) in clean.iter().zip(&dirty) {
                 let scale = distance(clean, &vec![0.0; clean.len()]);
                 prop_assert!(distance(clean, dirty) <= 1e-5 * scale, "{clipping:?}");
             }
@@ -197,29 +226,44 @@ proptest! {
     fn abadi_with_a_tiny_threshold_equals_auto_v(seed: u64) {
         let model = Net::new();
         let images = Images::random(4, seed).0;
-        let with = |rule| Clipping { rule, grouping: Grouping::Flat, threshold: 1e-4 };
-        let abadi = sums(&model, &images, &with(ClipRule::Abadi));
-        let auto = sums(&model, &images, &with(ClipRule::Auto { gamma: 0.0 }));
-        prop_assert!(distance(&abadi[0], &auto[0]) <= 1e-10);
+        for grouping in [Grouping::Flat, Grouping::PerLayer] {
+            let abadi = Clipping::abadi(1e-4).grouping(grouping.clone());
+            let auto = Clipping::auto_v().threshold(1e-4).grouping(grouping);
+            let abadi = sums(&model, &images, &abadi);
+            let auto = sums(&model, &images, &auto);
+            prop_assert!(distance(&abadi[0].0, &auto[0].0) <= 1e-10);
+        }
     }
 }
 
 #[test]
 fn a_batch_of_only_non_finite_samples_gives_zero() {
     let images = vec![vec![f32::NAN; SIDE * SIDE]; 3];
-    for query in sums(&Net::new(), &images, &Clipping::auto()) {
-        assert!(query.iter().all(|value| *value == 0.0));
+    for clipping in clippings() {
+        for (query, _) in sums(&Net::new(), &images, &clipping) {
+            assert!(query.iter().all(|value| *value == 0.0));
+        }
     }
 }
 
 const COUNT: u64 = 40;
+
+/// An online threshold that stays at 1, so that the noise is known.
+fn online() -> Clipping {
+    Clipping::online().threshold(Threshold::Online(Online {
+        initial: 1.0,
+        rate: 1e-15,
+        noise: DirectionNoise::GradientIncrease(0.06),
+        ..Online::default()
+    }))
+}
 
 fn plan(batch: u64, steps: u64) -> CheckedPlan {
     Plan::with_noise(20.0, 1e-5)
         .public_record_count(COUNT)
         .expected_batch(batch)
         .steps(steps)
-        .direction_query(0.06)
+        .clipping(online())
         .calibrate()
         .unwrap()
 }

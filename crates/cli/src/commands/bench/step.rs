@@ -5,10 +5,8 @@ use super::workload::Workload;
 use anyhow::Result;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Device;
+use tacita::clipping::{Online, Threshold};
 use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions};
-
-/// How much more noise the gradient gets to pay for the direction query.
-const DIRECTION_COST: f64 = 0.01;
 
 /// A model and its data, before any step.
 pub struct Trial<B, M> {
@@ -63,20 +61,19 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
         let count = self.records.count();
         // Noise of standard deviation 1 on the sums. Its share of the threshold is large, so that even
         // this many steps without sampling have a small ε and the session admits them.
-        let clipping = Clipping {
-            threshold: 0.01,
-            ..Clipping::auto()
+        let clipping = if query_directions {
+            Clipping::online().threshold(Threshold::Online(Online {
+                initial: 0.01,
+                ..Online::default()
+            }))
+        } else {
+            Clipping::auto().threshold(0.01)
         };
         let plan = Plan::with_noise(100.0, 1e-5)
             .public_record_count(count as u64)
             .expected_batch(count as u64)
             .steps(steps)
             .clipping(clipping);
-        let plan = if query_directions {
-            plan.direction_query(DIRECTION_COST)
-        } else {
-            plan
-        };
         // Nothing real is trained on, and a fixed seed makes runs alike.
         let session = Session::open_in_memory(
             plan.calibrate()?,

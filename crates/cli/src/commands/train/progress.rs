@@ -51,7 +51,7 @@ impl ProgressLine {
     }
 
     /// Moves the bar.
-    pub fn show(&self, at: Progress) {
+    pub fn show(&self, at: &Progress) {
         self.bar
             .set_message(format!("{:.2}", self.spending.at(at.step)));
         self.bar.set_position(at.step);

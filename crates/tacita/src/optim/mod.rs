@@ -1,0 +1,139 @@
+//! Optimisers: post-processing of released gradients, in their textbook forms.
+//!
+//! They work on flat vectors by parameter, so their state is a handful of vectors that a checkpoint
+//! can hold. Any of Burn's own optimisers can be used as well ([`Optimizer::from`]).
+
+mod average;
+mod learning_rate;
+mod rule;
+mod state;
+
+pub use average::Average;
+pub(crate) use learning_rate::RateTracker;
+pub use learning_rate::{LearningRate, LearningRateState};
+pub use rule::OptimizerRule;
+pub use state::OptimizerState;
+
+use crate::parameter_values;
+use crate::session::Noisy;
+use burn::module::{Module, ModuleMapper, Param};
+use burn::optim::ModuleOptimizer;
+use burn::tensor::Tensor;
+use rule::Update;
+
+/// Moves a model by released gradients.
+///
+/// ```
+/// use burn::optim::LionConfig;
+/// use tacita::optim::{Optimizer, OptimizerRule};
+///
+/// let ours: Optimizer = OptimizerRule::heavy_ball(0.9).into();
+/// let burns: Optimizer = LionConfig::new().init().into();
+/// ```
+pub struct Optimizer {
+    inner: Inner,
+    weight_decay: f64,
+}
+
+enum Inner {
+    Flat(Update),
+    Burn(Box<ModuleOptimizer>),
+}
+
+impl std::fmt::Debug for Optimizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.inner {
+            Inner::Flat(update) => write!(f, "Optimizer({:?})", update.rule),
+            Inner::Burn(_) => f.write_str("Optimizer(Burn)"),
+        }
+    }
+}
+
+impl From<OptimizerRule> for Optimizer {
+    fn from(rule: OptimizerRule) -> Self {
+        Self {
+            inner: Inner::Flat(Update::new(rule)),
+            weight_decay: 0.0,
+        }
+    }
+}
+
+impl From<ModuleOptimizer> for Optimizer {
+    fn from(optimizer: ModuleOptimizer) -> Self {
+        Self {
+            inner: Inner::Burn(Box::new(optimizer)),
+            weight_decay: 0.0,
+        }
+    }
+}
+
+impl Optimizer {
+    /// Decays weights: λw is added to the gradient (L2), except for AdamW, which decays the weights
+    /// beside the step. Burn's optimisers have a setting of their own.
+    #[must_use]
+    pub fn with_weight_decay(mut self, weight_decay: f64) -> Self {
+        self.weight_decay = weight_decay;
+        self
+    }
+
+    /// Moves the model by what was released.
+    pub fn step<M: Module>(&mut self, learning_rate: f64, model: M, noisy: &Noisy) -> M {
+        match &mut self.inner {
+            Inner::Burn(optimizer) => {
+                let gradients = noisy.gradients(&model);
+                optimizer.step(learning_rate, model, gradients)
+            }
+            Inner::Flat(update) => {
+                update.begin(noisy.noise_std());
+                let mut apply = Apply {
+                    update,
+                    gradient: noisy.gradient().iter().enumerate(),
+                    learning_rate,
+                    weight_decay: self.weight_decay,
+                };
+                model.map(&mut apply)
+            }
+        }
+    }
+
+    /// The state, for a checkpoint; none for Burn's own optimisers.
+    pub fn state(&self) -> Option<OptimizerState> {
+        match &self.inner {
+            Inner::Flat(update) => Some(update.state()),
+            Inner::Burn(_) => None,
+        }
+    }
+
+    /// Takes up a state; false if it is of another optimiser or model.
+    #[must_use]
+    pub fn restore(&mut self, state: &OptimizerState) -> bool {
+        match &mut self.inner {
+            Inner::Flat(update) => update.restore(state),
+            Inner::Burn(_) => false,
+        }
+    }
+}
+
+/// Moves each trainable parameter, in the order in which the model visits them.
+struct Apply<'a> {
+    update: &'a mut Update,
+    gradient: std::iter::Enumerate<std::slice::Iter<'a, Tensor<1>>>,
+    learning_rate: f64,
+    weight_decay: f64,
+}
+
+impl ModuleMapper for Apply<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        if !param.is_require_grad() {
+            return param;
+        }
+        let Some((index, gradient)) = self.gradient.next() else {
+            return param;
+        };
+        let (learning_rate, weight_decay) = (self.learning_rate, self.weight_decay);
+        parameter_values::replace(param, |weights| {
+            let gradient = gradient.clone().to_device(&weights.device());
+            (self.update).apply(index, weights, gradient, learning_rate, weight_decay)
+        })
+    }
+}

@@ -1,0 +1,310 @@
+//! The mechanism: what may be released, in which order, and nothing else.
+//!
+//! ```text
+//! Session ──open_round──▶ OpenRound ──clip──▶ Bounded ──release──▶ Noisy
+//!                         (a draw)            (clipped sums)       (ledger first, then noise)
+//! ```
+//!
+//! An [`Opening`] holds the plan, the keys and the ledger, and may release statistics of the records
+//! that prepare the data; then a [`Session`] trains one model by the plan. [`Session::open_round`] draws the records of the next
+//! step; [`OpenRound::clip`] makes sums whose sensitivity is known; [`OpenRound::release`] writes the
+//! ledger, draws noise and returns [`Noisy`] values, which have no other source. A [`Bounded`] value
+//! borrows the session for as long as its round lives, so a stale one cannot be released:
+//!
+//! ```compile_fail,E0499
+//! # use tacita::{Session, Bounded, Noisy, SessionError};
+//! fn stale(session: &mut Session, clip: impl for<'s> Fn(&tacita::OpenRound<'s>) -> Bounded<'s>) {
+//!     let first = session.open_round().unwrap();
+//!     let old = clip(&first);
+//!     let second = session.open_round().unwrap(); // the session is still borrowed by `old`
+//!     let _ = second.release(old);
+//! }
+//! ```
+//!
+//! Clipped sums and draws cannot be copied out of their round:
+//!
+//! ```compile_fail,E0599
+//! # use tacita::Bounded;
+//! fn copy<'s>(bounded: &Bounded<'s>) -> Bounded<'s> {
+//!     bounded.clone()
+//! }
+//! ```
+//!
+//! and a noisy value cannot be made by hand:
+//!
+//! ```compile_fail,E0451
+//! let noisy = tacita::Noisy { step: 0, ..todo!() };
+//! ```
+
+mod error;
+mod noisy;
+mod opening;
+mod round;
+
+pub use error::SessionError;
+pub use noisy::Noisy;
+pub use opening::{Opening, Statistic};
+pub use round::{Bounded, OpenRound};
+
+use crate::checks;
+use crate::clipping::{Clipper, Groups, SideQuery, ThresholdState, ThresholdTracker};
+use crate::gradient::Performance;
+use crate::keys::Keys;
+use crate::noise::{NoiseHardening, missing_tail_delta};
+use crate::parameters::{Parameter, Parameters};
+use crate::plan::{CheckedPlan, TAIL_SHARE};
+use crate::records::{PrivateModel, Records};
+use crate::sampling::PoissonSampler;
+use opening::MOST_STATISTIC_VALUES;
+use std::path::Path;
+use tacita_accounting::{Ledger, Reading};
+
+/// A run of one certified plan on one model.
+pub struct Session {
+    opening: Opening,
+    parameters: Parameters,
+    clipper: Clipper,
+    thresholds: ThresholdTracker,
+    sampler: PoissonSampler,
+    micro_batch: usize,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (next, steps) = (self.next_step(), self.plan().steps());
+        write!(f, "Session(step {next} of {steps})")
+    }
+}
+
+/// How a logical batch is cut to fit memory. The result does not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MicroBatch {
+    /// As many records at a time as this many bytes of activations and gradients allow.
+    Memory(usize),
+    /// So many records at a time.
+    Records(usize),
+}
+
+impl Default for MicroBatch {
+    fn default() -> Self {
+        Self::Memory(1 << 30)
+    }
+}
+
+/// Settings of a session that concern speed, memory and hardening, not privacy.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SessionOptions {
+    /// How norms are computed.
+    pub performance: Performance,
+    /// How a logical batch is cut.
+    pub micro_batch: MicroBatch,
+    /// How noise is protected against floating-point attacks.
+    pub hardening: NoiseHardening,
+}
+
+impl Session {
+    /// Starts a run whose ledger is the new file `ledger`. The model is checked first, on made-up
+    /// records; an existing file is refused.
+    pub fn create<D: Records, M: PrivateModel<D::Batch>>(
+        plan: CheckedPlan,
+        keys: Keys,
+        ledger: &Path,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        let memory = Opening::in_memory(plan, keys);
+        let session = Self::begin(memory, model, records, options)?;
+        session.kept_in(|opening| opening.into_new_file(ledger))
+    }
+
+    /// Goes on after the last entry of an existing ledger, with fresh keys. Steps the ledger holds
+    /// are spent, whether or not their result was saved; they are not repeated.
+    pub fn resume<D: Records, M: PrivateModel<D::Batch>>(
+        plan: CheckedPlan,
+        keys: Keys,
+        ledger: &Path,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        let memory = Opening::in_memory(plan, keys);
+        let session = Self::begin(memory, model, records, options)?;
+        session.kept_in(|opening| opening.into_existing_file(ledger))
+    }
+
+    /// Opens a session whose ledger is kept in memory and lost if the process dies. For tests and
+    /// experiments.
+    pub fn open_in_memory<D: Records, M: PrivateModel<D::Batch>>(
+        plan: CheckedPlan,
+        keys: Keys,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        Self::begin(Opening::in_memory(plan, keys), model, records, options)
+    }
+
+    /// Trains a model with what was opened. The model is checked first, on made-up records.
+    pub fn begin<D: Records, M: PrivateModel<D::Batch>>(
+        opening: Opening,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        let plan = opening.plan();
+        let parameters = Parameters::of(model)?;
+        let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
+        let sampler = PoissonSampler::new(plan.rate(), records.count())?;
+        let bytes_per_record = checks::check_model(model, records, &parameters, &groups)?;
+        let micro_batch = match options.micro_batch {
+            MicroBatch::Memory(bytes) => bytes / bytes_per_record.max(1),
+            MicroBatch::Records(count) => count,
+        };
+        let clipping = plan.clipping();
+        let thresholds = clipping.threshold.clone();
+        let thresholds = ThresholdTracker::new(thresholds, plan.steps(), groups.shares());
+        Ok(Self {
+            clipper: Clipper {
+                groups,
+                rule: clipping.rule,
+                side_query: SideQuery::of(&clipping.threshold),
+                performance: options.performance,
+            },
+            opening: opening.hardened(options.hardening),
+            parameters,
+            thresholds,
+            sampler,
+            micro_batch: micro_batch.max(1),
+        })
+    }
+
+    fn kept_in(
+        mut self,
+        keep: impl FnOnce(Opening) -> Result<Opening, SessionError>,
+    ) -> Result<Self, SessionError> {
+        self.opening = keep(self.opening)?;
+        Ok(self)
+    }
+
+    /// The certified plan.
+    pub fn plan(&self) -> &CheckedPlan {
+        self.opening.plan()
+    }
+
+    /// The step the next round makes, from 0.
+    pub fn next_step(&self) -> u64 {
+        let made = self.opening.next_round();
+        made.saturating_sub(self.plan().statistics())
+            .min(self.plan().steps())
+    }
+
+    /// Whether keys came from the operating system. If not, nothing downstream is private.
+    pub fn is_private(&self) -> bool {
+        self.opening.is_private()
+    }
+
+    /// The trainable parameters, in the order in which released values come.
+    pub fn parameters(&self) -> &[Parameter] {
+        self.parameters.list()
+    }
+
+    /// The clipping threshold of each group in the next step: public, since it depends on the plan
+    /// and on released values only.
+    pub fn thresholds(&self) -> Vec<f64> {
+        self.thresholds.thresholds(self.next_step())
+    }
+
+    /// What the threshold policy has learned, for a checkpoint.
+    pub fn threshold_state(&self) -> ThresholdState {
+        self.thresholds.state()
+    }
+
+    /// Takes up what the threshold policy had learned at a checkpoint.
+    pub fn restore_thresholds(&mut self, state: &ThresholdState) -> Result<(), SessionError> {
+        let sizes: Vec<usize> = self.parameters().iter().map(Parameter::elements).collect();
+        let device = burn::tensor::Device::default();
+        match self.thresholds.restore(state, &sizes, &device) {
+            true => Ok(()),
+            false => Err(SessionError::OtherThresholds),
+        }
+    }
+
+    /// Goes on from a checkpoint made after `step` steps.
+    ///
+    /// The ledger must not be behind it. In a private run the steps the ledger holds beyond it stay
+    /// spent; with a fixed seed they are made again, with the same result as an unbroken run.
+    pub fn go_on_from(&mut self, step: u64) -> Result<(), SessionError> {
+        let round = self.plan().statistics() + step;
+        if self.opening.next_round() < round {
+            return Err(SessionError::LedgerBehind {
+                ledger: self.next_step(),
+                checkpoint: step,
+            });
+        }
+        if !self.is_private() {
+            self.opening.rewind(round);
+        }
+        Ok(())
+    }
+
+    /// The certified ε of the whole plan: the guarantee.
+    ///
+    /// A millionth of δ pays for the tail that the noise generator cannot reach. Where that is not
+    /// enough, which takes an ε above 40, there is no guarantee: the bound is infinite.
+    pub fn epsilon(&self) -> Reading {
+        let plan = self.plan();
+        // Four normals a value in the hardened mode.
+        let values = self.parameters.elements() as u64 * plan.queries() as u64;
+        let others = (plan.statistics() + plan.scores()).saturating_mul(MOST_STATISTIC_VALUES);
+        let normals = values.saturating_mul(plan.steps()).saturating_add(others);
+        let epsilon = plan.epsilon();
+        let upper = epsilon.upper_bound().unwrap_or(f64::INFINITY);
+        if missing_tail_delta(normals.saturating_mul(4), upper) <= TAIL_SHARE * plan.delta() {
+            epsilon
+        } else {
+            Reading::UpperBound(f64::INFINITY)
+        }
+    }
+
+    /// What has been recorded so far.
+    pub fn ledger(&self) -> Ledger {
+        self.opening.ledger()
+    }
+
+    /// Draws the records of the next step.
+    pub fn open_round(&mut self) -> Result<OpenRound<'_>, SessionError> {
+        let plan = self.opening.plan();
+        if self.opening.next_round() < plan.statistics() {
+            return Err(SessionError::StatisticsFirst);
+        }
+        if self.next_step() >= plan.steps() {
+            return Err(SessionError::Finished {
+                steps: plan.steps(),
+            });
+        }
+        Ok(OpenRound::new(self))
+    }
+
+    /// Releases how many of some private records the model gets right, with noise; the plan must ask
+    /// for it ([`Plan::score`](crate::Plan::score)).
+    ///
+    /// One record moves the count by 1, so the noise is multiplier × 1. May be negative.
+    pub fn score(&mut self, right: impl Iterator<Item = bool>) -> Result<f64, SessionError> {
+        let plan = self.opening.plan();
+        if self.opening.next_round() < plan.statistics() + plan.steps() {
+            return Err(SessionError::StepsFirst {
+                next: self.next_step(),
+                steps: plan.steps(),
+            });
+        }
+        let count = right.map(|right| vec![if right { 1.0 } else { 0.0 }]);
+        let noisy = self.opening.release_sum(1, count)?;
+        Ok(noisy.values[0])
+    }
+
+    /// Ends the run: reserved steps that were never made are given back.
+    pub fn close(self) -> Result<Ledger, SessionError> {
+        self.opening.close()
+    }
+}

@@ -1,0 +1,160 @@
+//! One round: the clipped sums of a draw, and their release.
+
+use super::{Noisy, Session, SessionError};
+use crate::clipping::{ClippedSums, Quantile, Released};
+use crate::gradient::WeightedSums;
+use crate::parameters::Parameters;
+use crate::records::{PrivateModel, Records};
+use burn::tensor::{Device, Tensor, TensorData};
+use std::marker::PhantomData;
+
+/// One step of the plan, its records drawn and nothing released yet.
+#[derive(Debug)]
+pub struct OpenRound<'s> {
+    session: &'s mut Session,
+}
+
+/// Sums over the round's records whose sensitivity is known: sensitive, not released.
+///
+/// Tied to its round by `'s`; no way to read it, copy it or make one from outside.
+pub struct Bounded<'s> {
+    sums: ClippedSums,
+    device: Device,
+    round: PhantomData<&'s mut Session>,
+}
+
+impl std::fmt::Debug for Bounded<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Bounded(private)")
+    }
+}
+
+/// The 2-norm, a few roundings on the safe side.
+fn length_up(values: &[f64]) -> f64 {
+    values.iter().map(|v| v * v).sum::<f64>().sqrt() * (1.0 + 1e-12)
+}
+
+impl<'s> OpenRound<'s> {
+    pub(super) fn new(session: &'s mut Session) -> Self {
+        Self { session }
+    }
+
+    /// The clipped sums of the round's queries over the drawn records.
+    ///
+    /// A logical batch is cut into micro-batches with the same result as one pass; an empty draw
+    /// gives zeros.
+    ///
+    /// # Guarantee
+    /// Adding or removing one record moves the sum of each query by at most its sensitivity.
+    /// Checked by `removing_one_record_moves_the_sum_at_most_the_bound`.
+    pub fn clip<D: Records, M: PrivateModel<D::Batch>>(
+        &self,
+        model: &M,
+        records: &D,
+        device: &Device,
+    ) -> Result<Bounded<'s>, SessionError> {
+        let session = &*self.session;
+        if Parameters::of(model)? != session.parameters {
+            return Err(SessionError::OtherModel);
+        }
+        let (keys, step) = (session.opening.keys(), session.next_step());
+        let sample = session.sampler.draw(keys, step);
+        let thresholds = session.thresholds.thresholds(step);
+        let clipper = &session.clipper;
+        let mut sums = clipper.zeros();
+        for indices in sample.indices().chunks(session.micro_batch) {
+            let batch = records.batch(indices, device);
+            sums.add(clipper.sums(model, indices.len(), &thresholds, |model| {
+                model.losses(batch)
+            })?);
+        }
+        Ok(Bounded {
+            sums,
+            device: device.clone().without_autodiff(),
+            round: PhantomData,
+        })
+    }
+
+    /// Writes the ledger, then draws noise and returns the noisy sums.
+    ///
+    /// The step is spent once the ledger is written, whatever happens after. The threshold policy
+    /// learns from what is released.
+    pub fn release(self, bounded: Bounded<'s>) -> Result<Noisy, SessionError> {
+        let session = self.session;
+        let step = session.next_step();
+        let thresholds = session.thresholds.thresholds(step);
+        let round = session.opening.admit()?;
+        let multipliers = session.plan().noise_multipliers(step);
+        let side = multipliers.get(1).copied().unwrap_or(f64::NAN);
+        // The gradient's sensitivity is the 2-norm of the group thresholds, the directions' that of
+        // the shares, the counts' half the root of their number.
+        let noise_std = multipliers[0] * length_up(&thresholds);
+        let Bounded { sums, device, .. } = bounded;
+        let noise =
+            |query, noise_std, sums| session.noisy_sums(round, query, noise_std, sums, &device);
+        let gradient = noise(0, noise_std, sums.gradient)?;
+        let directions = match sums.directions {
+            Some(sums) => {
+                let noise_std = side * length_up(session.clipper.groups.shares());
+                Some(noise(1, noise_std, sums)?)
+            }
+            None => None,
+        };
+        let counts = match sums.counts {
+            Some(mut counts) => {
+                let noise_std = side * Quantile::sensitivity(counts.len());
+                let mut stream = session.opening.noise(round, 1);
+                stream.add_normals_to_f64(0, noise_std, &mut counts)?;
+                let divisor = session.plan().expected_batch();
+                counts.iter_mut().for_each(|count| *count /= divisor);
+                Some(counts)
+            }
+            None => None,
+        };
+        let noisy = Noisy {
+            step,
+            noise_std: noise_std / session.plan().expected_batch(),
+            gradient,
+            directions,
+            counts,
+            thresholds,
+            private: session.is_private(),
+        };
+        session.thresholds.learn(&Released {
+            gradient: &noisy.gradient,
+            directions: noisy.directions.as_deref(),
+            counts: noisy.counts.as_deref(),
+        });
+        Ok(noisy)
+    }
+}
+
+impl Session {
+    /// The sums of one query with noise, divided by the expected batch size.
+    fn noisy_sums(
+        &self,
+        round: u64,
+        query: u32,
+        noise_std: f64,
+        sums: WeightedSums,
+        device: &Device,
+    ) -> Result<Vec<Tensor<1>>, SessionError> {
+        let scale = (1.0 / self.plan().expected_batch()) as f32;
+        let mut stream = self.opening.noise(round, query);
+        let mut noisy = Vec::with_capacity(sums.len());
+        for (index, (sum, parameter)) in sums.into_iter().zip(self.parameters()).enumerate() {
+            let mut values = match sum {
+                Some(sum) => sum.into_data().convert::<f32>(),
+                None => TensorData::zeros::<f32, _>([parameter.elements()]),
+            };
+            // The data are f32 as converted just above.
+            if let Ok(values) = values.as_mut_slice::<f32>() {
+                stream.add_normals(index as u32, noise_std, values)?;
+                // The divisor is public, so dividing is post-processing.
+                values.iter_mut().for_each(|value| *value *= scale);
+            }
+            noisy.push(Tensor::from_data(values, device));
+        }
+        Ok(noisy)
+    }
+}
