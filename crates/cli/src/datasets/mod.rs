@@ -26,6 +26,9 @@ mod records;
 mod schema;
 mod split;
 mod statistics;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod testkit;
 
 pub use builtin::Builtin;
 pub use data_set::{About, DataSet, TestSet};

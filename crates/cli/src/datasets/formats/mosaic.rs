@@ -1,7 +1,6 @@
 //! Mosaics: square tiles of equal size, row by row, in lossless WebP images; labels beside them, a
 //! byte for each tile.
 
-use crate::datasets::preparation::planes;
 use crate::datasets::records::ImageSize;
 use anyhow::{Context, Result, ensure};
 use image::codecs::webp::WebPDecoder;
@@ -61,14 +60,11 @@ pub fn tiles(file: &[u8], size: ImageSize) -> Result<Vec<u8>> {
     let mut values = Vec::with_capacity(width * height * size.channels);
     for top in (0..height).step_by(size.height) {
         for left in (0..width).step_by(size.width) {
-            let tile: Vec<u8> = (top..top + size.height)
-                .flat_map(|row| &colours[3 * (row * width + left)..][..3 * size.width])
-                .copied()
-                .collect();
-            if size.channels == 3 {
-                values.extend(planes(&tile));
-            } else {
-                values.extend(tile.iter().step_by(3));
+            for channel in 0..size.channels {
+                for row in top..top + size.height {
+                    let line = &colours[3 * (row * width + left)..][..3 * size.width];
+                    values.extend(line.as_chunks::<3>().0.iter().map(|colour| colour[channel]));
+                }
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Parquet files, row by row.
 
 use super::table::{RawRow, RawTable};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// Opens a file of flat columns.
@@ -13,7 +14,7 @@ pub(super) fn open(path: &Path) -> Result<RawTable> {
         true => "cannot be read",
         false => "there is no such file",
     })?;
-    let reader = SerializedFileReader::new(file).context("not a Parquet file")?;
+    let reader = guarded(|| SerializedFileReader::new(file).context("not a Parquet file"))?;
     let header = reader
         .metadata()
         .file_metadata()
@@ -22,21 +23,38 @@ pub(super) fn open(path: &Path) -> Result<RawTable> {
         .iter()
         .map(|field| field.name().to_string())
         .collect();
-    let rows = parquet::record::reader::RowIter::from_file_into(Box::new(reader))
+    // Group by group: the iterator over the whole file panics where a group cannot be opened.
+    let groups = 0..reader.num_row_groups();
+    let rows = groups
+        .flat_map(move |group| match guarded(|| rows(&reader, group)) {
+            Ok(rows) => rows.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        })
         .enumerate()
         .map(|(at, row)| {
-            let row = row.context(
-                "cannot read on (columns may be uncompressed or compressed with Snappy, no other way)",
-            )?;
             Ok(RawRow {
                 line: at as u64 + 1,
-                fields: fields(&row),
+                fields: fields(&row?),
             })
         });
     Ok(RawTable {
         header,
         rows: Box::new(rows),
     })
+}
+
+/// The library asserts on some damaged files where it should return an error.
+fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| bail!("a damaged Parquet file; write it again"))
+}
+
+fn rows(reader: &SerializedFileReader<File>, group: usize) -> Result<Vec<Row>> {
+    let unreadable =
+        "cannot read on (columns may be uncompressed or compressed with Snappy, no other way)";
+    let group = reader.get_row_group(group).context(unreadable)?;
+    let rows = group.get_row_iter(None).context(unreadable)?;
+    rows.collect::<Result<_, _>>().context(unreadable)
 }
 
 fn fields(row: &Row) -> Result<Vec<String>> {

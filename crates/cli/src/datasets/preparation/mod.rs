@@ -15,7 +15,6 @@ mod tests;
 
 pub use characters::Characters;
 pub use picture::Picture;
-pub(in crate::datasets) use picture::planes;
 pub use table::{Column, Encoding, TablePreparation};
 pub use word_vectors::{FirstWords, WordVectors};
 pub use words::{HashedWords, bucket};

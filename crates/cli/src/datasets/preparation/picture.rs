@@ -96,7 +96,7 @@ impl Picture {
 }
 
 /// Colour triples as three planes.
-pub(in crate::datasets) fn planes(triples: &[u8]) -> Vec<u8> {
+fn planes(triples: &[u8]) -> Vec<u8> {
     (0..3)
         .flat_map(|channel| triples.iter().skip(channel).step_by(3).copied())
         .collect()
