@@ -39,15 +39,24 @@ impl Drop for Folder {
 
 /// A PNG file of one colour.
 pub fn png(width: u32, height: u32, colour: [u8; 3]) -> Vec<u8> {
-    encoded(width, height, colour, image::ImageFormat::Png)
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header().unwrap();
+    let pixels = colour.repeat((width * height) as usize);
+    writer.write_image_data(&pixels).unwrap();
+    writer.finish().unwrap();
+    file
 }
 
-/// An image file of one colour.
-pub fn encoded(width: u32, height: u32, colour: [u8; 3], format: image::ImageFormat) -> Vec<u8> {
-    let image = image::RgbImage::from_pixel(width, height, image::Rgb(colour));
-    let mut file = std::io::Cursor::new(Vec::new());
-    image.write_to(&mut file, format).unwrap();
-    file.into_inner()
+/// A lossless WebP file of colours, row by row.
+pub fn webp(width: u32, height: u32, colours: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let encoder = image_webp::WebPEncoder::new(&mut file);
+    encoder
+        .encode(colours, width, height, image_webp::ColorType::Rgb8)
+        .unwrap();
+    file
 }
 
 /// All causes of an error in a line.

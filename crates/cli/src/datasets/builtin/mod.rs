@@ -18,7 +18,7 @@ use super::data_set::{About, DataSet, TestSet};
 use super::locate::Site;
 use super::preparation::{Input, InputPreparation, Picture, Preparation, Values, WordVectors};
 use super::records::ImageSize;
-use super::{Digits, Options};
+use super::{Digits, Options, TestChoice};
 use anyhow::{Result, ensure};
 use std::sync::Arc;
 
@@ -78,6 +78,11 @@ impl Builtin {
 
     /// Finds and reads the set.
     pub(super) fn open(self, options: &Options) -> Result<DataSet> {
+        ensure!(
+            options.test == TestChoice::None,
+            "{} has a public test set of its own; leave the choice of another one out",
+            self.name()
+        );
         let Some(site) = self.site() else {
             return digits();
         };

@@ -4,6 +4,7 @@ pub mod cifar;
 pub mod compressed;
 pub mod idx;
 pub mod mosaic;
+pub mod picture;
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,10 @@
 //! Mosaics: square tiles of equal size, row by row, in lossless WebP images; labels beside them, a
 //! byte for each tile.
 
+use super::picture::{Colours, decode};
 use crate::datasets::records::ImageSize;
 use anyhow::{Context, Result, ensure};
-use image::codecs::webp::WebPDecoder;
-use image::{DynamicImage, ImageDecoder, Limits};
 use rayon::prelude::*;
-use std::io::Cursor;
 use std::path::Path;
 
 /// The images and labels of one part, as `train` of `train_00.webp`, `train_01.webp`, … and
@@ -43,27 +41,24 @@ pub fn read(folder: &Path, part: &str, size: ImageSize) -> Result<(Vec<u8>, Vec<
 
 /// All tiles of one mosaic, each channel by channel.
 pub fn tiles(file: &[u8], size: ImageSize) -> Result<Vec<u8>> {
-    let mut decoder = WebPDecoder::new(Cursor::new(file)).context("not a WebP image")?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(1 << 14);
-    limits.max_image_height = Some(1 << 14);
-    decoder.set_limits(limits)?;
-    let image = DynamicImage::from_decoder(decoder).context("a damaged WebP image")?;
-    let (width, height) = (image.width() as usize, image.height() as usize);
+    let Colours {
+        width,
+        height,
+        values: colours,
+    } = decode(file)?;
     ensure!(
         width.is_multiple_of(size.width) && height.is_multiple_of(size.height),
         "a mosaic of {width} × {height} pixels cannot be cut into tiles of {} × {}",
         size.width,
         size.height
     );
-    let colours = image.into_rgb8().into_raw();
     let mut values = Vec::with_capacity(width * height * size.channels);
     for top in (0..height).step_by(size.height) {
         for left in (0..width).step_by(size.width) {
             for channel in 0..size.channels {
                 for row in top..top + size.height {
-                    let line = &colours[3 * (row * width + left)..][..3 * size.width];
-                    values.extend(line.as_chunks::<3>().0.iter().map(|colour| colour[channel]));
+                    let line = &colours[row * width + left..][..size.width];
+                    values.extend(line.iter().map(|colour| colour[channel]));
                 }
             }
         }

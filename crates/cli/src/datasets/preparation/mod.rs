@@ -6,6 +6,7 @@
 
 mod characters;
 mod picture;
+mod resize;
 mod table;
 mod word_vectors;
 mod words;

@@ -1,17 +1,11 @@
 //! Images: decoded, made grey or coloured, resized to a declared size.
 
+use super::resize::resize;
 use super::{Basis, Fact};
+use crate::datasets::formats::picture::{Colours, decode};
 use crate::datasets::records::ImageSize;
 use anyhow::{Context, Result, ensure};
-use image::imageops::FilterType;
-use image::{DynamicImage, ImageReader, Limits};
 use serde::{Deserialize, Serialize};
-use std::io::Cursor;
-
-/// An image larger than this in either direction is refused rather than decoded.
-const LARGEST_SIDE: u32 = 20_000;
-/// The memory a decoder may use.
-const MOST_BYTES: u64 = 1 << 30;
 
 /// The size every image is brought to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,29 +36,22 @@ impl Picture {
 
     /// The values of an image file, channel by channel.
     pub fn prepare(&self, file: &[u8]) -> Result<Vec<u8>> {
-        let mut reader = ImageReader::new(Cursor::new(file)).with_guessed_format()?;
-        let mut limits = Limits::default();
-        limits.max_image_width = Some(LARGEST_SIDE);
-        limits.max_image_height = Some(LARGEST_SIDE);
-        limits.max_alloc = Some(MOST_BYTES);
-        reader.limits(limits);
-        let image = reader
-            .decode()
-            .context("not a readable PNG, JPEG or WebP image")?;
-        Ok(self.values(image))
+        let image = decode(file).context("not a readable image")?;
+        Ok(self.values(&image))
     }
 
-    fn values(&self, image: DynamicImage) -> Vec<u8> {
-        let (width, height) = (self.size.width as u32, self.size.height as u32);
-        let resized = if (image.width(), image.height()) == (width, height) {
-            image
-        } else {
-            image.resize_exact(width, height, FilterType::Lanczos3)
+    fn values(&self, image: &Colours) -> Vec<u8> {
+        let plane = |value: &dyn Fn(&[u8; 3]) -> u8| {
+            let plane: Vec<u8> = image.values.iter().map(value).collect();
+            let to = (self.size.width, self.size.height);
+            resize(&plane, (image.width, image.height), to)
         };
         let mut values = if self.size.channels == 1 {
-            resized.into_luma8().into_raw()
+            plane(&grey)
         } else {
-            planes(&resized.into_rgb8().into_raw())
+            [0, 1, 2]
+                .map(|channel| plane(&|colour| colour[channel]))
+                .concat()
         };
         if self.white < u8::MAX {
             let white = u16::from(self.white);
@@ -95,9 +82,8 @@ impl Picture {
     }
 }
 
-/// Colour triples as three planes.
-fn planes(triples: &[u8]) -> Vec<u8> {
-    (0..3)
-        .flat_map(|channel| triples.iter().skip(channel).step_by(3).copied())
-        .collect()
+/// The brightness of a colour (ITU-R BT.601).
+fn grey(&[red, green, blue]: &[u8; 3]) -> u8 {
+    let weighted = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+    ((weighted + 500) / 1000) as u8
 }

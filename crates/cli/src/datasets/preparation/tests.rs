@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::datasets::records::{ImageSize, chunks};
-use crate::datasets::testkit::{encoded, message, png};
-use image::ImageFormat;
+use crate::datasets::testkit::{Folder, message, png, webp};
 use proptest::prelude::*;
 use tacita::Records;
 
@@ -133,21 +132,29 @@ fn images_are_resized_and_made_grey() {
         ..size
     })
     .unwrap();
-    for format in [ImageFormat::Png, ImageFormat::WebP, ImageFormat::Jpeg] {
-        let file = encoded(7, 5, [100, 100, 100], format);
+    for file in [png(7, 5, [100; 3]), webp(7, 5, &[100; 3 * 35])] {
         assert_eq!(grey.prepare(&file).unwrap(), [100; 6]);
     }
     let file = png(7, 5, [10, 20, 30]);
     let planes = [[10; 6], [20; 6], [30; 6]].concat();
     assert_eq!(colour.prepare(&file).unwrap(), planes);
+    // A canvas of rgb(200, 100, 50) saved by Chromium; compression moves a level or two.
+    let jpeg = colour
+        .prepare(include_bytes!("fixtures/orange.jpg"))
+        .unwrap();
+    assert!(
+        jpeg.iter()
+            .zip([[200; 6], [100; 6], [50; 6]].concat())
+            .all(|(a, b)| a.abs_diff(b) <= 2)
+    );
     let digits = Picture { white: 16, ..grey };
     assert_eq!(digits.prepare(&png(3, 2, [255; 3])).unwrap(), [16; 6]);
     assert_eq!(digits.prepare(&png(3, 2, [0; 3])).unwrap(), [0; 6]);
     let error = message(grey.prepare(b"\x89PNG\r\n\x1a\nrest"));
-    assert!(
-        error.contains("not a readable PNG, JPEG or WebP image"),
-        "{error}"
-    );
+    let expected = "not a readable image: a damaged PNG image";
+    assert!(error.contains(expected), "{error}");
+    let error = message(grey.prepare(b"GIF89a"));
+    assert!(error.contains("not a PNG, JPEG or WebP image"), "{error}");
 }
 
 #[test]
@@ -186,6 +193,38 @@ fn a_saved_preparation_prepares_alike() {
     let unknown =
         r#"{"input": {"kind": "words", "vocabulary": 9, "length": 2, "x": 1}, "classes": []}"#;
     assert!(serde_json::from_str::<Preparation>(unknown).is_err());
+}
+
+#[test]
+fn first_words_become_their_public_vectors() {
+    let vectors = |first: f32| {
+        let folder = Folder::new();
+        folder.write("words.txt", "the\ncat\n");
+        let halves = [first, 2.0, -0.5, 0.25].map(half::f16::from_f32);
+        let bytes: Vec<u8> = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
+        let level = ruzstd::encoding::CompressionLevel::Fastest;
+        folder.write(
+            "vectors.f16le.zst",
+            ruzstd::encoding::compress_to_vec(&bytes[..], level),
+        );
+        Arc::new(WordVectors::read(folder.path()).unwrap())
+    };
+    let public = vectors(1.0);
+    let preparation = with(InputPreparation::FirstWords(public.first_words(3).unwrap()));
+    let prepared = |vectors| preparation.unlabelled([Input::Text("Cat, or THE")], vectors);
+    let RecordSet::Rows(rows) = prepared(Some(public)).unwrap() else {
+        panic!("rows");
+    };
+    let batch = rows.batch(&[0], &Default::default()).inputs.into_data();
+    assert_eq!(
+        batch.iter::<f32>().collect::<Vec<_>>(),
+        [-0.5, 0.25, 1.0, 2.0, 0.0, 0.0]
+    );
+    assert!(message(prepared(None)).contains("which were not loaded"));
+    assert!(
+        message(prepared(Some(vectors(3.0))))
+            .contains("not the word vectors the model was trained with")
+    );
 }
 
 #[test]

@@ -22,11 +22,12 @@ pub struct WordVectors {
 }
 
 impl WordVectors {
-    /// Reads `words.txt` (a word a line) and `vectors.f16le.zst` (a row of half-precision numbers
+    /// Reads `words.txt` (a word a line) and `vectors.f16le`, compressed or not (a row of half-precision numbers
     /// for each word) of a folder.
     pub fn read(folder: &Path) -> Result<Self> {
         let list = compressed::read_text(&folder.join("words.txt"))?;
-        let file = folder.join("vectors.f16le.zst");
+        let file = compressed::find(folder, "vectors.f16le")
+            .with_context(|| format!("{} lacks vectors.f16le", folder.display()))?;
         let bytes = compressed::read(&file)?;
         Self::new(&list, &bytes).with_context(|| format!("{}", file.display()))
     }

@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use crate::random::SplitMix;
 use proptest::prelude::*;

@@ -70,7 +70,10 @@ fn errors_name_the_file() {
     let bad = folder.write("dog/bad.jpg", "not at all");
     let schema = format!("{SCHEMA}\nlabel.classes = [\"dog\", \"cat\"]");
     let error = message(images(&folder, &options(&schema)));
-    let expected = format!("{}: not a readable PNG, JPEG or WebP image", bad.display());
+    let expected = format!(
+        "{}: not a readable image: not a PNG, JPEG or WebP image",
+        bad.display()
+    );
     assert!(
         error.contains(&expected) && error.contains("bad_rows"),
         "{error}"
