@@ -1,6 +1,7 @@
 //! The command `tacita`.
 
 mod commands;
+#[allow(dead_code, unused_imports)]
 mod datasets;
 mod models;
 mod plot;

@@ -5,8 +5,10 @@
 
 use crate::models::Labelled;
 use crate::random::SplitMix;
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use flate2::read::ZlibDecoder;
+use std::io::Read;
 use std::ops::Range;
 use tacita::Records;
 
@@ -14,8 +16,6 @@ const PACKED: &[u8] = include_bytes!("../../data/digits.zlib");
 const TRAINING: usize = 3823;
 const TEST: usize = 1797;
 const PIXELS: usize = 64;
-/// Grey levels run from 0 to this.
-const WHITE: f32 = 16.0;
 
 /// Images of handwritten digits, with their classes.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub struct Digits {
 impl Digits {
     /// Width and height of an image.
     pub const WIDTH: usize = 8;
+    /// Grey levels run from 0 to this.
+    pub const WHITE: u8 = 16;
     /// Number of classes.
     pub const CLASSES: usize = 10;
 
@@ -45,9 +47,18 @@ impl Digits {
         self.batch(&(0..self.records.len()).collect::<Vec<_>>(), device)
     }
 
+    /// The grey levels of all records one after the other, and their classes.
+    pub(super) fn into_parts(self) -> (Vec<u8>, Vec<u16>) {
+        let levels = self.records.iter().flat_map(|record| &record[..PIXELS]);
+        let classes = self.records.iter().map(|record| u16::from(record[PIXELS]));
+        (levels.copied().collect(), classes.collect())
+    }
+
     fn read(range: Range<usize>) -> Result<Self> {
-        let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(PACKED)
-            .map_err(|error| anyhow!("the embedded digits are damaged: {error}"))?;
+        let mut bytes = Vec::new();
+        ZlibDecoder::new(PACKED)
+            .read_to_end(&mut bytes)
+            .context("the embedded digits are damaged")?;
         let (records, rest) = bytes.as_chunks::<{ PIXELS + 1 }>();
         ensure!(
             rest.is_empty() && records.len() == TRAINING + TEST,
@@ -72,7 +83,7 @@ fn batch<'a>(
         pixels.extend(
             record[..PIXELS]
                 .iter()
-                .map(|&level| f32::from(level) / WHITE),
+                .map(|&level| f32::from(level) / f32::from(Digits::WHITE)),
         );
         labels.push(i32::from(record[PIXELS]));
     }
@@ -104,7 +115,7 @@ impl Records for Digits {
 fn synthetic(seed: u64) -> [u8; PIXELS + 1] {
     let mut random = SplitMix(seed);
     let mut record = [0; PIXELS + 1];
-    record[..PIXELS].fill_with(|| random.below(WHITE as u64 + 1) as u8);
+    record[..PIXELS].fill_with(|| random.below(u64::from(Digits::WHITE) + 1) as u8);
     record[PIXELS] = random.below(Digits::CLASSES as u64) as u8;
     record
 }

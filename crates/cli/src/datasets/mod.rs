@@ -1,5 +1,133 @@
-//! Data sets, one file each.
+//! Data sets: from a name or a file to records a model can be trained on.
+//!
+//! 1. [`open`] takes a [`Source`] (a public set by name, or the user's own file) and [`Options`].
+//! 2. A public set is looked for in `--data-dir`, in `TACITA_DATA`, in the user's cache and in
+//!    `/usr/share/datasets`, then downloaded from its own site ([`Places`], `download.rs`).
+//! 3. Raw records become images, tokens or rows by a [`Preparation`], which uses public constants,
+//!    what a [`Schema`] declares, and nothing else of the data. If bounds of numeric columns are to
+//!    be estimated privately, [`Opened::NeedsBounds`] hands out vectors of norm at most 1 whose noisy
+//!    sum gives them (`statistics.rs`).
+//! 4. The result is a [`DataSet`]: records to train on, records held out and whether they are
+//!    public, names of the classes, origin and caveats, and the preparation, which is written into
+//!    the run folder so that new input is prepared in the same way.
+//!
+//! The split into training and test is explicit, and decided for each record by that record alone.
 
+mod builtin;
+mod data_set;
 mod digits;
+mod download;
+mod formats;
+mod locate;
+mod nearest;
+mod own;
+mod preparation;
+mod records;
+mod schema;
+mod split;
+mod statistics;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod testkit;
 
+pub use builtin::Builtin;
+pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
+pub use locate::Places;
+pub use own::{TestChoice, Unbounded};
+pub use preparation::{Basis, Fact, Input, InputPreparation, Preparation, WordVectors};
+pub use records::{ImageSize, Images, RecordSet, Rows, Shape, Tokens, chunks};
+pub use schema::{BadRows, ColumnKind, ColumnSchema, LabelSchema, Schema, TextSchema};
+
+use anyhow::Result;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where records come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// A public set.
+    Builtin(Builtin),
+    /// A table with a header; the schema names the column of the class.
+    Csv {
+        /// The file, which may end in `.gz` or `.zst`.
+        file: PathBuf,
+    },
+    /// A table in Parquet; the schema names the column of the class.
+    Parquet {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Texts, one JSON object a line; the schema names the field of the class.
+    Jsonl {
+        /// The file, which may end in `.gz` or `.zst`.
+        file: PathBuf,
+        /// The field that holds the text.
+        text: String,
+    },
+    /// Images, a folder for each class.
+    Images {
+        /// The folder of the folders.
+        folder: PathBuf,
+    },
+}
+
+/// How records are found and prepared.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// A folder to look in first, and to download to.
+    pub data_dir: Option<PathBuf>,
+    /// Download nothing.
+    pub offline: bool,
+    /// Show no progress bar.
+    pub quiet: bool,
+    /// What is declared to be public.
+    pub schema: Schema,
+    /// Which records are held out; the public sets bring their own.
+    pub test: TestChoice,
+    /// Names of image folders may be taken for classes.
+    pub classes_are_public: bool,
+    /// Bounds of numeric columns that are not declared are to be estimated privately.
+    pub estimate_bounds: bool,
+}
+
+impl Options {
+    /// The folders to look in.
+    pub fn places(&self) -> Places {
+        Places::of_user(self.data_dir.as_deref())
+    }
+}
+
+/// What [`open`] found.
+#[derive(Debug)]
+pub enum Opened {
+    /// A data set to train on.
+    Ready(Box<DataSet>),
+    /// A table whose bounds must be estimated first.
+    NeedsBounds(Box<Unbounded>),
+}
+
+/// Finds, reads and prepares a data set.
+pub fn open(source: &Source, options: &Options) -> Result<Opened> {
+    let ready = |data: DataSet| Opened::Ready(Box::new(data));
+    match source {
+        Source::Builtin(set) => set.open(options).map(ready),
+        Source::Csv { file } => own::open_table(file, own::Format::Csv, options),
+        Source::Parquet { file } => own::open_table(file, own::Format::Parquet, options),
+        Source::Jsonl { file, text } => own::open_jsonl(file, text, options).map(ready),
+        Source::Images { folder } => own::open_images(folder, options).map(ready),
+    }
+}
+
+/// The public word vectors a preparation needs, if it needs any.
+pub fn word_vectors(
+    preparation: &Preparation,
+    options: &Options,
+) -> Result<Option<Arc<WordVectors>>> {
+    let InputPreparation::FirstWords(words) = &preparation.input else {
+        return Ok(None);
+    };
+    let mut options = options.clone();
+    options.schema.text.word_vectors = Some(words.words);
+    builtin::vectors(&options)
+}

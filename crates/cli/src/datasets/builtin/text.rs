@@ -1,0 +1,47 @@
+//! How the texts of public sets are prepared: hashed words, or public word vectors.
+
+use crate::datasets::Options;
+use crate::datasets::locate::Site;
+use crate::datasets::preparation::{HashedWords, InputPreparation, WordVectors};
+use anyhow::Result;
+use std::sync::Arc;
+
+/// The public word vectors.
+pub(in crate::datasets) const WORD_VECTORS: Site = Site {
+    name: "glove-6b-100d-subset",
+    folders: &["glove-6b-100d-subset", "glove"],
+    forms: &[&["words.txt", "vectors.f16le"]],
+    downloads: &[],
+    home: "https://nlp.stanford.edu/projects/glove/ (words.txt holds a word a line, vectors.f16le \
+           the vectors in half precision, little-endian)",
+};
+
+/// Words of a vocabulary when none is asked for.
+const VOCABULARY: usize = 10_000;
+
+/// The public word vectors, if the options ask for them.
+pub(in crate::datasets) fn vectors(options: &Options) -> Result<Option<Arc<WordVectors>>> {
+    if options.schema.text.word_vectors.is_none() {
+        return Ok(None);
+    }
+    let found = options
+        .places()
+        .find(&WORD_VECTORS, !options.offline, options.quiet)?;
+    Ok(Some(Arc::new(WordVectors::read(&found.folder)?)))
+}
+
+/// The preparation the options ask for, texts being `length` words long unless they say otherwise.
+pub(in crate::datasets) fn preparation(
+    options: &Options,
+    vectors: Option<&WordVectors>,
+    length: usize,
+) -> Result<InputPreparation> {
+    let text = &options.schema.text;
+    Ok(match (text.word_vectors, vectors) {
+        (Some(count), Some(vectors)) => InputPreparation::FirstWords(vectors.first_words(count)?),
+        _ => InputPreparation::Words(HashedWords::new(
+            text.vocabulary.unwrap_or(VOCABULARY),
+            text.length.unwrap_or(length),
+        )?),
+    })
+}

@@ -1,0 +1,78 @@
+//! One type for what training needs, whatever the source.
+
+use super::preparation::Preparation;
+use super::records::{RecordSet, Shape};
+use anyhow::{Result, ensure};
+
+/// A data set, ready to train on.
+#[derive(Debug, Clone)]
+pub struct DataSet {
+    /// A short name, as in the name of a run folder.
+    pub name: String,
+    /// The private records.
+    pub training: RecordSet,
+    /// Records held out.
+    pub test: Option<TestSet>,
+    /// The number of training records, where it is public: published, or declared by the user.
+    pub public_count: Option<u64>,
+    /// Where the records come from, for the report.
+    pub about: About,
+    /// What was done to them.
+    pub preparation: Preparation,
+}
+
+/// Records held out for testing.
+#[derive(Debug, Clone)]
+pub struct TestSet {
+    /// The records.
+    pub records: RecordSet,
+    /// Whether an exact accuracy on them may be shown. If not, they are as private as the others.
+    pub declared_public: bool,
+}
+
+/// Where records come from and what to know about them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct About {
+    /// Who made them, or which file they are.
+    pub origin: String,
+    /// What they may be used for.
+    pub licence: String,
+    /// What to say beside any result.
+    pub caveats: Vec<String>,
+}
+
+impl DataSet {
+    /// The input of a model for these records.
+    pub fn shape(&self) -> Shape {
+        self.training.shape()
+    }
+
+    /// The public names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.preparation.classes
+    }
+
+    /// Refuses sets no classifier can be trained on.
+    pub(super) fn checked(self) -> Result<Self> {
+        let labels = self.training.labels();
+        ensure!(
+            !labels.is_empty(),
+            "{}: there are no records to train on",
+            self.about.origin
+        );
+        ensure!(
+            labels.iter().any(|label| *label != labels[0]),
+            "{}: all records have the class {}; a classifier needs records of two classes at least",
+            self.about.origin,
+            super::nearest::shown(&self.preparation.classes[usize::from(labels[0])])
+        );
+        if let Some(test) = &self.test {
+            ensure!(
+                test.records.count() > 0,
+                "{}: the test set is empty; give a larger share or another file",
+                self.about.origin
+            );
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,38 @@
+//! What error messages show: the value seen, cut short, and the name that was meant.
+
+/// A value in quotes, at most 40 characters of it.
+pub fn shown(value: &str) -> String {
+    const MOST: usize = 40;
+    let cut: String = value.chars().take(MOST).collect();
+    let dots = if cut.len() < value.len() { "…" } else { "" };
+    format!("\u{201c}{}{dots}\u{201d}", cut.escape_debug())
+}
+
+/// The end of an error message about an unknown name: the nearest known one, or some of them.
+pub fn known(name: &str, names: &[impl AsRef<str>]) -> String {
+    const NEAR: f64 = 0.75;
+    let nearest = names
+        .iter()
+        .map(|known| {
+            (
+                strsim::jaro_winkler(&name.to_lowercase(), &known.as_ref().to_lowercase()),
+                known,
+            )
+        })
+        .filter(|(likeness, _)| *likeness > NEAR)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    match nearest {
+        Some((_, known)) => format!("; did you mean {}?", shown(known.as_ref())),
+        None if names.is_empty() => String::new(),
+        None => {
+            const MOST: usize = 8;
+            let some: Vec<_> = names
+                .iter()
+                .take(MOST)
+                .map(|known| shown(known.as_ref()))
+                .collect();
+            let more = if names.len() > MOST { ", …" } else { "" };
+            format!("; there are {}{more}", some.join(", "))
+        }
+    }
+}

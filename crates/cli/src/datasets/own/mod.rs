@@ -1,0 +1,128 @@
+//! The user's own data: tables, texts and images, prepared by what a [`Schema`] declares.
+
+mod csv_file;
+mod images;
+mod jsonl;
+mod parquet_file;
+mod table;
+mod unbounded;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use images::{class_folders, open as open_images};
+pub(super) use jsonl::open as open_jsonl;
+pub(super) use table::{Format, open as open_table};
+pub use unbounded::Unbounded;
+
+use super::data_set::About;
+use super::schema::{BadRows, Schema};
+use super::split::is_held_out;
+use anyhow::{Result, bail, ensure};
+use std::path::{Path, PathBuf};
+
+/// Which records are held out for testing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum TestChoice {
+    /// None.
+    #[default]
+    None,
+    /// Those of another file, or folder of images.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Whether they are declared public; if not, they are as private as the others.
+        public: bool,
+    },
+    /// A share of the records, chosen by a hash of each record alone.
+    Share {
+        /// Between 0 and 1.
+        share: f64,
+        /// Whether they are declared public; if not, they are as private as the others.
+        public: bool,
+    },
+}
+
+impl TestChoice {
+    fn check(&self) -> Result<()> {
+        if let Self::Share { share, .. } = self {
+            ensure!(
+                *share > 0.0 && *share < 1.0,
+                "the share of the test set must be above 0 and below 1, got {share}"
+            );
+        }
+        Ok(())
+    }
+
+    fn holds_out<'a>(&self, fields: impl IntoIterator<Item = &'a [u8]>) -> bool {
+        match self {
+            Self::Share { share, .. } => is_held_out(fields, *share),
+            _ => false,
+        }
+    }
+
+    /// The declared number of training records.
+    fn public_count(&self, schema: &Schema) -> Option<u64> {
+        let records = schema.records?;
+        Some(match self {
+            Self::Share { share, .. } => (records as f64 * (1.0 - share)).round() as u64,
+            _ => records,
+        })
+    }
+
+    fn is_public(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::File { public, .. } | Self::Share { public, .. } => *public,
+        }
+    }
+}
+
+/// The name of a set by the name of its file.
+fn name_of(path: &Path) -> String {
+    let stem = path
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let stem = stem.split('.').next().unwrap_or_default();
+    let name: String = stem
+        .chars()
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    match name.trim_matches('-') {
+        "" => "data".to_string(),
+        name => name.to_string(),
+    }
+}
+
+fn about(path: &Path, test: &TestChoice) -> About {
+    let mut caveats = Vec::new();
+    if test.is_public() {
+        caveats.push(
+            "the test records were declared public by the user: the guarantee is not for them"
+                .into(),
+        );
+    }
+    About {
+        origin: path.display().to_string(),
+        licence: "the user's own".into(),
+        caveats,
+    }
+}
+
+/// Keeps what could be read; a bad record is an error or is left out, as declared.
+fn kept<T>(record: Result<T>, bad_rows: BadRows, whence: impl Fn() -> String) -> Result<Option<T>> {
+    match (record, bad_rows) {
+        (Ok(record), _) => Ok(Some(record)),
+        (Err(_), BadRows::Drop) => Ok(None),
+        (Err(error), BadRows::Error) => bail!(
+            "{}: {error:#}; mend it, or declare bad_rows = \"drop\" in the schema to leave such records out",
+            whence()
+        ),
+    }
+}

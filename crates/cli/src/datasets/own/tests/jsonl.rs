@@ -1,0 +1,93 @@
+use super::*;
+
+const SCHEMA: &str = r#"
+[label]
+column = "mood"
+classes = ["0", "1"]
+[text]
+vocabulary = 100
+length = 3
+"#;
+
+fn jsonl(content: impl AsRef<[u8]>, options: &Options) -> Result<Opened> {
+    let folder = Folder::new();
+    let file = folder.write("notes.jsonl", content);
+    let text = "note".into();
+    open(&Source::Jsonl { file, text }, options)
+}
+
+#[test]
+fn texts_are_read_with_classes_of_any_type() {
+    let lines =
+        "{\"note\": \"Well, well.\", \"mood\": 1}\n\n{\"mood\": \"0\", \"note\": \"a b c d\"}\n";
+    let data = ready(jsonl(lines, &options(SCHEMA)));
+    let RecordSet::Tokens(tokens) = &data.training else {
+        panic!("tokens");
+    };
+    assert_eq!(
+        (tokens.length(), tokens.vocabulary(), tokens.labels()),
+        (3, 100, &[1, 0][..])
+    );
+    let batch = tokens.batch(&[0], &Default::default()).inputs.into_data();
+    let ids: Vec<i64> = batch.iter().collect();
+    assert!(ids[0] > 0 && ids[0] == ids[1] && ids[2] == 0);
+}
+
+#[test]
+fn errors_name_line_field_and_remedy() {
+    for (line, expected) in [
+        (
+            &b"{\"note\": "[..],
+            "notes.jsonl: line 2: not a JSON object",
+        ),
+        (b"[1, 2]", "line 2: not a JSON object"),
+        (
+            b"{\"Note\": \"a\", \"mood\": 1}",
+            "no field `note`; did you mean “Note”?",
+        ),
+        (
+            b"{\"note\": 5, \"mood\": 1}",
+            "the field `note` is not a text",
+        ),
+        (
+            b"{\"note\": \" \", \"mood\": 1}",
+            "the text in `note` is empty",
+        ),
+        (
+            b"{\"note\": \"a\", \"mood\": 2}",
+            "“2” in `mood` is not one of the declared classes",
+        ),
+        (
+            b"{\"note\": \"a\", \"mood\": null}",
+            "neither a text nor a number",
+        ),
+        (
+            b"{\"note\": \"\xff\", \"mood\": 1}",
+            "not UTF-8; save the file as UTF-8",
+        ),
+    ] {
+        let good = b"{\"note\": \"a\", \"mood\": 0}\n";
+        let last = b"\n{\"note\": \"a\", \"mood\": 1}";
+        let content = [&good[..], line, last].concat();
+        let error = message(jsonl(&content, &options(SCHEMA)));
+        assert!(error.contains(expected), "{error}\n{expected}");
+        let drop = options(&format!("bad_rows = \"drop\"\n{SCHEMA}"));
+        assert_eq!(ready(jsonl(&content, &drop)).training.count(), 2);
+    }
+    let endless = vec![b'x'; (1 << 24) + 2];
+    let error = message(jsonl(endless, &options(SCHEMA)));
+    assert!(error.contains("line 1 is longer than"), "{error}");
+}
+
+#[test]
+fn a_missing_declaration_is_asked_for() {
+    let error = message(jsonl("", &options("[label]\nclasses = [\"a\", \"b\"]")));
+    assert!(error.contains("--label FIELD"), "{error}");
+    let error = message(jsonl("", &options("[label]\ncolumn = \"mood\"")));
+    assert!(error.contains("the classes are not declared"), "{error}");
+    let error = message(jsonl(
+        "",
+        &options("[label]\ncolumn = \"mood\"\nclasses = [\"a\"]"),
+    ));
+    assert!(error.contains("only one class is declared, “a”"), "{error}");
+}
