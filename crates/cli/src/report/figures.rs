@@ -1,0 +1,237 @@
+//! Every figure of a report, computed from the plan.
+
+use super::check::rounds_of_phases;
+use super::facts::{Facts, PhaseKind};
+use anyhow::Result;
+use serde::Serialize;
+use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading};
+
+/// Points of the privacy curve.
+const CURVE_POINTS: u32 = 60;
+/// The curve is shown up to this multiple of ε.
+const CURVE_END: f64 = 1.5;
+/// Points of the spending chart.
+const SPENDING_POINTS: u64 = 24;
+/// Relative width of brackets that are only drawn.
+const DRAWN_WIDTH: f64 = 5e-3;
+
+/// The figures of a ledger at one δ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figures {
+    /// δ of the guarantee.
+    pub delta: f64,
+    /// The certified ε at `delta`.
+    pub certified: Certified,
+    /// What other accountants say of the same plan, at the same δ.
+    pub comparison: Vec<Comparison>,
+    /// The certified privacy curve, ε growing; empty if nothing finite is certified.
+    pub curve: Vec<CurvePoint>,
+    /// ε of shorter plans, for the chart.
+    pub spending: Vec<Spent>,
+}
+
+/// The guarantee.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Certified {
+    /// Name of the accountant.
+    pub accountant: &'static str,
+    /// Proved lower end, if the accountant gives one.
+    pub lower: Option<f64>,
+    /// Proved upper end; none if no finite ε is certified.
+    pub upper: Option<f64>,
+}
+
+/// What another accountant says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Name of the accountant.
+    pub accountant: &'static str,
+    /// ε at the same δ; none if it cannot treat the plan.
+    pub epsilon: Option<Reading>,
+    /// Why there is none.
+    pub refusal: Option<String>,
+}
+
+/// A point of the privacy curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CurvePoint {
+    /// ε.
+    pub epsilon: f64,
+    /// δ at this ε is certainly not above this.
+    pub delta_upper: f64,
+}
+
+/// ε of a plan that ends after so many rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spent {
+    /// Rounds.
+    pub rounds: u64,
+    /// Certified.
+    pub certified: Option<f64>,
+    /// Upper bound by Rényi divergences.
+    pub rdp: Option<f64>,
+    /// Central limit figure: an estimate, unless nothing was sampled.
+    pub clt: Option<f64>,
+}
+
+/// What one release besides the gradient costs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SideCost {
+    /// The query or phase.
+    pub what: String,
+    /// Least and greatest noise multiplier.
+    pub noise_multipliers: (f64, f64),
+    /// How many times it is answered.
+    pub times: u64,
+    /// Certified ε the same plan would have without it; none if not finite.
+    pub epsilon_without: Option<f64>,
+}
+
+/// Computes the figures of `ledger` at `delta`, of which `delta_reserved` is kept for what the
+/// accountant does not see.
+pub fn figures(ledger: &Ledger, delta: f64, delta_reserved: f64) -> Result<Figures> {
+    let accounted = delta - delta_reserved;
+    let certified = certify(ledger, accounted)?;
+    let comparison = [&Rdp as &dyn Accountant, &Gdp]
+        .map(|accountant| compare(accountant, ledger, accounted))
+        .to_vec();
+    let curve = match certified.upper {
+        Some(upper) => curve(ledger, CURVE_END * upper, delta_reserved)?,
+        None => Vec::new(),
+    };
+    Ok(Figures {
+        delta,
+        certified,
+        comparison,
+        curve,
+        spending: spending(ledger, accounted)?,
+    })
+}
+
+/// The accountant whose bound is the guarantee: the tightest that has a proof for this ledger.
+fn certifier(ledger: &Ledger, relative_width: f64) -> Box<dyn Accountant> {
+    let pld = Pld::default().with_relative_width(relative_width);
+    match pld.supports(ledger) {
+        Ok(()) => Box::new(pld),
+        Err(_) => Box::new(Rdp),
+    }
+}
+
+fn certify(ledger: &Ledger, delta: f64) -> Result<Certified, AccountError> {
+    let accountant = certifier(ledger, 1e-4);
+    let reading = accountant.epsilon(ledger, delta)?;
+    Ok(Certified {
+        accountant: accountant.name(),
+        lower: match reading {
+            Reading::Bracket { lower, .. } => Some(lower),
+            _ => None,
+        },
+        upper: reading.upper_bound().filter(|upper| upper.is_finite()),
+    })
+}
+
+fn compare(accountant: &dyn Accountant, ledger: &Ledger, delta: f64) -> Comparison {
+    let reading = accountant.epsilon(ledger, delta);
+    Comparison {
+        accountant: accountant.name(),
+        refusal: reading.as_ref().err().map(ToString::to_string),
+        epsilon: reading.ok(),
+    }
+}
+
+fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, AccountError> {
+    let epsilons: Vec<f64> = (0..=CURVE_POINTS)
+        .map(|index| end * f64::from(index) / f64::from(CURVE_POINTS))
+        .collect();
+    let pld = Pld::default();
+    let readings = match pld.supports(ledger) {
+        Ok(()) => pld.curve(ledger, &epsilons)?,
+        Err(_) => (epsilons.iter())
+            .map(|&epsilon| Rdp.delta(ledger, epsilon))
+            .collect::<Result<_, _>>()?,
+    };
+    let points = epsilons.into_iter().zip(readings);
+    Ok(points
+        .filter_map(|(epsilon, reading)| {
+            let delta = reading.upper_bound()?;
+            // One rounding of the sum, upwards.
+            let delta_upper = ((delta + reserved) * (1.0 + f64::EPSILON)).min(1.0);
+            Some(CurvePoint {
+                epsilon,
+                delta_upper,
+            })
+        })
+        .collect())
+}
+
+fn spending(ledger: &Ledger, delta: f64) -> Result<Vec<Spent>, AccountError> {
+    let rounds = ledger.steps();
+    let points = SPENDING_POINTS.min(rounds);
+    let accountant = certifier(ledger, DRAWN_WIDTH);
+    let top = |reading: Result<Reading, AccountError>| match reading {
+        Ok(Reading::UpperBound(value) | Reading::Estimate(value)) => Some(value),
+        Ok(Reading::Bracket { upper, .. }) => Some(upper),
+        Err(_) => None,
+    };
+    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    let mut spent = Vec::new();
+    for index in 1..=points {
+        // Closer together at the start, where ε grows quickest.
+        let share = (index as f64 / points as f64).powi(2);
+        let made = ((share * rounds as f64).ceil() as u64).clamp(index, rounds);
+        let prefix = ledger.prefix(made);
+        spent.push(Spent {
+            rounds: made,
+            certified: finite(accountant.epsilon(&prefix, delta)?.upper_bound()),
+            rdp: finite(top(Rdp.epsilon(&prefix, delta))),
+            clt: finite(top(Gdp.epsilon(&prefix, delta))),
+        });
+    }
+    Ok(spent)
+}
+
+/// What each release besides the training gradient adds.
+pub fn side_costs(facts: &Facts) -> Result<Vec<SideCost>> {
+    let phases = rounds_of_phases(facts);
+    let accounted = facts.delta - facts.delta_reserved;
+    let mut costs = Vec::new();
+    for (chosen, phase) in facts.phases.iter().enumerate() {
+        let training = phase.kind == PhaseKind::Training;
+        // In training the first query is the gradient; elsewhere every query is beside the point.
+        let side = usize::from(training)..phase.queries.len();
+        if side.is_empty() {
+            continue;
+        }
+        let mut without = Ledger::new(facts.plan.neighbours())
+            .with_records_per_unit(facts.plan.records_per_unit())?;
+        for (index, rounds) in phases.iter().enumerate() {
+            for round in rounds {
+                let mut round = round.clone();
+                if index == chosen {
+                    if !training {
+                        continue;
+                    }
+                    round.noise_multipliers.truncate(1);
+                }
+                without.push(round)?;
+            }
+        }
+        let epsilon_without = certify(&without, accounted)?.upper;
+        let multipliers = (phases[chosen].iter())
+            .flat_map(|round| round.noise_multipliers[side.clone()].iter().copied());
+        let noise_multipliers = multipliers.fold((f64::INFINITY, 0.0_f64), |(low, high), z| {
+            (low.min(z), high.max(z))
+        });
+        costs.push(SideCost {
+            what: if training {
+                phase.queries[side].join(", ")
+            } else {
+                format!("{}: {}", phase.what, phase.queries.join(", "))
+            },
+            noise_multipliers,
+            times: phase.rounds,
+            epsilon_without,
+        });
+    }
+    Ok(costs)
+}
