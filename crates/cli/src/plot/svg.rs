@@ -51,12 +51,12 @@ text{font:13px system-ui,sans-serif;fill:var(--ink)}.title{font-size:15px;font-w
 
 /// The charts as one SVG document.
 pub fn render(charts: &[Chart]) -> String {
-    let legend = charts
+    let lines = charts
         .iter()
-        .map(|chart| chart.series.len())
+        .map(|chart| chart.series.len() + chart.marks.len())
         .max()
         .unwrap_or(0) as f64;
-    let height = FILE.height + LEGEND_LINE * legend + 10.0;
+    let height = FILE.height + LEGEND_LINE * lines + 10.0;
     let width = FILE.width * charts.len() as f64;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -82,16 +82,16 @@ pub fn render(charts: &[Chart]) -> String {
             escape(&chart.title)
         );
         draw(&mut out, chart, &FILE);
-        for (index, series) in chart.series.iter().enumerate() {
+        for (index, (sample, label)) in legend(chart).enumerate() {
             let y = FILE.height + LEGEND_LINE * (index as f64 + 0.5);
             let _ = writeln!(
                 out,
                 "<g transform=\"translate({} {y})\">{}</g><text x=\"{}\" y=\"{}\">{}</text>",
                 FILE.left,
-                sample(series),
+                sample,
                 FILE.left + 44.0,
                 y + 4.5,
-                escape(&series.name)
+                escape(label)
             );
         }
         out += "</g>\n";
@@ -114,12 +114,16 @@ pub fn inline(chart: &Chart) -> String {
     out + "</svg>\n"
 }
 
-/// A sample of a series' line for the legend of a page.
-pub fn key(series: &Series) -> String {
-    format!(
-        "<svg class=\"key\" viewBox=\"0 -6 34 12\" aria-hidden=\"true\">{}</svg>",
-        sample(series)
-    )
+/// The legend of a chart in a page, as items of a list.
+pub fn legend_items(chart: &Chart) -> String {
+    legend(chart)
+        .map(|(sample, label)| {
+            format!(
+                "<li><svg class=\"key\" viewBox=\"0 -6 34 12\" aria-hidden=\"true\">{sample}</svg>{}</li>",
+                escape(label)
+            )
+        })
+        .collect()
 }
 
 /// Places values of a chart on the page.
@@ -253,20 +257,22 @@ fn draw_series(out: &mut String, frame: &Frame, series: &Series) {
     );
 }
 
+/// A dot; its label stands in the legend, where it crosses no line.
 fn draw_mark(out: &mut String, frame: &Frame, mark: &Mark) {
     let (x, y) = frame.place(mark.at);
-    // The text keeps to the side that has room, above the point.
-    let roomy = x < 0.5 * (frame.layout.left + frame.layout.right);
-    let (anchor, shift) = if roomy { ("start", 7.0) } else { ("end", -7.0) };
-    let up = if y - 9.0 < frame.layout.top + 10.0 { -16.0 } else { 9.0 };
     let _ = writeln!(
         out,
-        "<circle class=\"mark\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"3.5\"/>\
-         <text x=\"{:.2}\" y=\"{:.2}\" text-anchor=\"{anchor}\">{}</text>",
-        x + shift,
-        y - up,
-        escape(&mark.label)
+        "<circle class=\"mark\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"4\"/>"
     );
+}
+
+/// Samples and labels of everything in a chart.
+fn legend(chart: &Chart) -> impl Iterator<Item = (String, &str)> {
+    let lines = chart.series.iter();
+    let lines = lines.map(|series| (sample(series), series.name.as_str()));
+    let dot = "<circle class=\"mark\" cx=\"17\" cy=\"0\" r=\"4\"/>";
+    let marks = chart.marks.iter();
+    lines.chain(marks.map(move |mark| (dot.to_string(), mark.label.as_str())))
 }
 
 /// A short piece of a series' line and band, about y = 0.

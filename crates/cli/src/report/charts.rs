@@ -15,13 +15,13 @@ pub struct Explained {
     pub note: String,
 }
 
-/// Every chart this run has something to show on.
+/// Every chart over the steps this run has something to show on.
 pub fn charts(facts: &Facts, figures: &Figures) -> Vec<Explained> {
     let mut charts = Vec::new();
     if figures.certified.upper.is_some() {
         charts.push(spending(figures));
-        charts.push(curve(figures));
     }
+    charts.extend(accuracy(facts));
     let steps = training_steps(facts);
     charts.push(Explained {
         chart: traces("Clipping threshold", &facts.thresholds, steps),
@@ -33,7 +33,6 @@ pub fn charts(facts: &Facts, figures: &Figures) -> Vec<Explained> {
         note: "Applied to noisy sums only, so it costs no privacy.".to_string(),
     });
     charts.extend(noise(facts));
-    charts.extend(accuracy(facts));
     charts
 }
 
@@ -87,7 +86,7 @@ fn spending(figures: &Figures) -> Explained {
         .zip(figures.certified.upper)
         .map(|(spent, upper)| Mark {
             at: (spent.rounds as f64, upper),
-            label: format!("ε ≤ {}", up(upper, 5)),
+            label: format!("this plan: ε ≤ {}", up(upper, 5)),
         })
         .into_iter()
         .collect();
@@ -108,13 +107,14 @@ fn spending(figures: &Figures) -> Explained {
     }
 }
 
-fn curve(figures: &Figures) -> Explained {
+/// δ over ε.
+pub fn curve(figures: &Figures) -> Explained {
     let points = figures.curve.iter();
     let points = points.map(|point| (point.epsilon, point.delta_upper));
     let marks = (figures.certified.upper.into_iter())
         .map(|upper| Mark {
             at: (upper, figures.delta),
-            label: "the guarantee".to_string(),
+            label: format!("ε ≤ {} at δ = {}", up(upper, 5), exact(figures.delta)),
         })
         .collect();
     Explained {
@@ -160,13 +160,10 @@ fn traces(title: &str, traces: &[Trace], steps: u64) -> Chart {
     }
 }
 
-/// The noise schedule, if the noise changes.
+/// The noise schedule of training.
 fn noise(facts: &Facts) -> Option<Explained> {
     let phases = facts.phases.iter().zip(rounds_of_phases(facts));
     let (phase, rounds) = (phases.into_iter()).find(|(p, _)| p.kind == PhaseKind::Training)?;
-    if rounds.len() < 2 {
-        return None;
-    }
     let lines = (phase.queries.iter().enumerate())
         .map(|(query, name)| {
             let mut at = 0.0;

@@ -150,7 +150,11 @@ fn check_trace(trace: &Trace) -> Result<()> {
         trace.name
     );
     let bad = trace.points.iter().find(|point| !point.1.is_finite());
-    ensure!(bad.is_none(), "`{}` has a value that is not a number", trace.name);
+    ensure!(
+        bad.is_none(),
+        "`{}` has a value that is not a number",
+        trace.name
+    );
     Ok(())
 }
 

@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde::Serialize;
 use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading};
 
-/// Points of the privacy curve.
-const CURVE_POINTS: u32 = 60;
-/// The curve is shown up to this multiple of ε.
+/// The curve is computed up to this multiple of ε, or a little more.
 const CURVE_END: f64 = 1.5;
+/// Points of the curve in each of its round steps.
+pub const CURVE_DETAIL: usize = 10;
 /// Points of the spending chart.
 const SPENDING_POINTS: u64 = 24;
 /// Relative width of brackets that are only drawn.
@@ -140,9 +140,7 @@ fn compare(accountant: &dyn Accountant, ledger: &Ledger, delta: f64) -> Comparis
 }
 
 fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, AccountError> {
-    let epsilons: Vec<f64> = (0..=CURVE_POINTS)
-        .map(|index| end * f64::from(index) / f64::from(CURVE_POINTS))
-        .collect();
+    let epsilons = round_grid(end);
     let pld = Pld::default();
     let readings = match pld.supports(ledger) {
         Ok(()) => pld.curve(ledger, &epsilons)?,
@@ -162,6 +160,25 @@ fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, Ac
             })
         })
         .collect())
+}
+
+/// From 0 to `end` or just above: [`CURVE_DETAIL`] parts in each of 4 to 11 steps of a round size.
+fn round_grid(end: f64) -> Vec<f64> {
+    let power = (end / 10.0).log10().floor() as i32;
+    // Dividing whole numbers by a power of ten gives the decimal a reader expects.
+    let scaled = |whole: f64| match power {
+        0.. => whole * 10_f64.powi(power),
+        _ => whole / 10_f64.powi(-power),
+    };
+    let unit = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .find(|unit| scaled(*unit) >= 0.95 * end / 10.0)
+        .unwrap_or(10.0);
+    let detail = CURVE_DETAIL as f64;
+    let last = (end / scaled(unit)).ceil() as usize * CURVE_DETAIL;
+    (0..=last)
+        .map(|index| scaled(index as f64 * unit / detail))
+        .collect()
 }
 
 fn spending(ledger: &Ledger, delta: f64) -> Result<Vec<Spent>, AccountError> {

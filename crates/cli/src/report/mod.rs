@@ -79,7 +79,9 @@ impl Report {
         if self.facts.private() {
             format!("Privacy: {bound}")
         } else {
-            format!("NOT PRIVATE. With secret keys and no diagnostics the same plan would give {bound}")
+            format!(
+                "NOT PRIVATE. With secret keys and no diagnostics the same plan would give {bound}"
+            )
         }
     }
 

@@ -82,7 +82,11 @@ pub fn exact(value: f64) -> String {
 /// A measured number in about four digits, to nearest: neither a bound nor a choice.
 pub fn plain(value: f64) -> String {
     if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
-        let exponent = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+        let exponent = if value == 0.0 {
+            0
+        } else {
+            value.abs().log10().floor() as i32
+        };
         let decimals = (3 - exponent).clamp(0, 7) as usize;
         let text = format!("{value:.decimals$}");
         return match text.contains('.') {
@@ -93,10 +97,15 @@ pub fn plain(value: f64) -> String {
     exact(format!("{value:.3e}").parse().unwrap_or(value))
 }
 
-/// A probability bound in percent, never below it.
+/// A probability bound in percent, never below it. Close to certainty it gets more digits.
 pub fn percent_up(share: f64) -> String {
-    let percent = (share * 1e4).ceil() / 100.0;
-    let percent = if percent / 100.0 < share { percent + 0.01 } else { percent };
-    let text = format!("{:.2}", percent.min(100.0));
+    let doubt = (100.0 * (1.0 - share)).max(1e-6);
+    let decimals = (1.0 - doubt.log10().floor()).clamp(1.0, 6.0) as i32;
+    let scale = 10_f64.powi(decimals);
+    let mut whole = (share * 100.0 * scale).ceil();
+    if whole / (100.0 * scale) < share {
+        whole += 1.0;
+    }
+    let text = format!("{:.*}", decimals as usize, (whole / scale).min(100.0));
     format!("{} %", trimmed(&text))
 }

@@ -70,12 +70,16 @@ pub fn promise(facts: &Facts) -> Vec<Statement> {
              everything released, all noisy sums of all steps included, and to know all other records.",
         ),
         say("Released", released(facts)),
-        say(
-            "Never released",
-            "Gradients without noise, their norms, training losses, which records were drawn, how many, \
-             and how long a step took.",
-        ),
+        say("Never released", kept_secret(facts)),
     ]
+}
+
+fn kept_secret(facts: &Facts) -> &'static str {
+    if facts.diagnostics {
+        return "NOT KEPT: diagnostics showed or stored values without noise.";
+    }
+    "Gradients without noise, their norms, training losses, which records were drawn, how many, and how long \
+     a step took."
 }
 
 /// Who or what is protected.
@@ -106,28 +110,36 @@ fn released(facts: &Facts) -> String {
     let mut released = facts.released.clone();
     released.push(format!("the noisy answers ({})", queries.join(", ")));
     released.push("this report and the ledger".to_string());
-    released.join("; ") + "."
+    let text = released.join("; ") + ".";
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => text,
+    }
 }
 
 /// How the mechanism ran.
 pub fn mechanism(facts: &Facts) -> Vec<Statement> {
-    let phases = rounds_of_phases(facts);
-    let mut statements = Vec::new();
-    for (phase, rounds) in facts.phases.iter().zip(&phases) {
-        let prefix = match phase.kind {
-            PhaseKind::Training => String::new(),
-            _ => format!("{} ({} rounds): ", phase.what, count(phase.rounds)),
-        };
-        statements.push(say("Sampling really used", prefix.clone() + &sampling(rounds)));
+    let (mut draws, mut sizes, mut noises) = (Vec::new(), Vec::new(), Vec::new());
+    for (phase, rounds) in facts.phases.iter().zip(rounds_of_phases(facts)) {
+        let mut prefix = String::new();
         if phase.kind == PhaseKind::Training {
-            statements.push(say("Rate", rate(rounds, facts)));
-            statements.push(say("Steps", steps(facts, phase.rounds)));
+            sizes.push(say("Rate", rate(&rounds, facts)));
+            sizes.push(say("Steps", steps(facts, phase.rounds)));
+        } else {
+            let plural = if phase.rounds == 1 { "" } else { "s" };
+            prefix = format!("{} ({} round{plural}): ", phase.what, count(phase.rounds));
         }
+        draws.push(say(
+            "Sampling really used",
+            prefix.clone() + &sampling(&rounds),
+        ));
         for (index, query) in phase.queries.iter().enumerate() {
-            let text = format!("{prefix}{query}: {}", noise(rounds, index));
-            statements.push(say("Noise multiplier", text));
+            let text = format!("{prefix}{query}: {}", noise(&rounds, index));
+            noises.push(say("Noise multiplier", text));
         }
     }
+    let mut statements = [draws, sizes, noises].concat();
     statements.push(say("Clipping", format!("{}.", facts.clipping)));
     for trace in &facts.thresholds {
         statements.push(say("Threshold", schedule(trace)));
@@ -191,7 +203,10 @@ fn noise(rounds: &[Round], query: usize) -> String {
     let shown = |z: &f64| down(*z, 5);
     match (first, last) {
         (Some(first), Some(_)) if multipliers.iter().all(|z| z == first) => {
-            format!("{} (noise standard deviation / sensitivity), in every round.", shown(first))
+            format!(
+                "{} (noise standard deviation / sensitivity), in every round.",
+                shown(first)
+            )
         }
         (Some(first), Some(last)) => format!(
             "from {} to {} (noise standard deviation / sensitivity), {} levels, all fixed before the \
@@ -333,5 +348,8 @@ pub fn budget(facts: &Facts, figures: &Figures) -> Option<String> {
     let asked = facts.budget?;
     let kept = figures.certified.upper.is_some_and(|upper| upper <= asked);
     let verdict = if kept { "kept" } else { "NOT KEPT" };
-    Some(format!("Budget asked for: ε = {}: {verdict}.", exact(asked)))
+    Some(format!(
+        "Budget asked for: ε = {}: {verdict}.",
+        exact(asked)
+    ))
 }

@@ -4,6 +4,7 @@ use super::html::{figure, list, paragraph, section, statements, table, text};
 use crate::report::Report;
 use crate::report::caveats;
 use crate::report::charts;
+use crate::report::figures::CURVE_DETAIL;
 use crate::report::number::{count, down, exact, up};
 use crate::report::words;
 use tacita_accounting::Reading;
@@ -11,7 +12,11 @@ use tacita_accounting::Reading;
 /// What is promised.
 pub fn promise(report: &Report) -> String {
     let body = statements(&words::promise(&report.facts));
-    section("promise", "What is promised", &body)
+    let title = match report.facts.private() {
+        true => "What is promised",
+        false => "What the plan would promise",
+    };
+    section("promise", title, &body)
 }
 
 /// Certified figure beside other accountants', and points of the curve.
@@ -23,7 +28,10 @@ pub fn comparison(report: &Report) -> String {
             Some(upper) => format!("≤ {}", up(upper, 5)),
             None => "none".to_string(),
         },
-        "the guarantee; proved".to_string(),
+        match report.facts.private() {
+            true => "proved: the guarantee".to_string(),
+            false => "proved of the plan; NOT of this run".to_string(),
+        },
     ]];
     for other in &figures.comparison {
         if other.accountant == figures.certified.accountant {
@@ -41,7 +49,10 @@ pub fn comparison(report: &Report) -> String {
                 format!("≈ {}", up(value, 5)),
                 "an estimate, NO GUARANTEE: the truth may be larger".to_string(),
             ),
-            None => ("none".to_string(), other.refusal.clone().unwrap_or_default()),
+            None => (
+                "none".to_string(),
+                other.refusal.clone().unwrap_or_default(),
+            ),
         };
         let name = words::accountant(other.accountant).to_string();
         rows.push(vec![name, figure, worth]);
@@ -51,8 +62,16 @@ pub fn comparison(report: &Report) -> String {
         exact(figures.delta)
     ));
     let head = ["Accountant", "ε", "Worth"];
-    let body = format!("{lead}<div class=\"worth\">{}</div>{}", table(&head, &rows), curve(report));
-    section("comparison", "Compared with other accountants", &body)
+    let body = format!(
+        "{lead}<div class=\"worth\">{}</div>{}",
+        table(&head, &rows),
+        curve(report)
+    );
+    section(
+        "comparison",
+        "Certified figures, and others for comparison",
+        &body,
+    )
 }
 
 /// A few points of the certified curve.
@@ -61,18 +80,17 @@ fn curve(report: &Report) -> String {
     if points.is_empty() {
         return String::new();
     }
-    // Every sixth of them fits a page.
-    let rows: Vec<Vec<String>> = (points.iter().step_by(6).skip(1))
+    let rows: Vec<Vec<String>> = (points.iter().step_by(CURVE_DETAIL).skip(1))
         .map(|point| {
             vec![
-                up(point.epsilon, 4),
+                exact(point.epsilon),
                 format!("≤ {}", up(point.delta_upper, 3)),
             ]
         })
         .collect();
     format!(
-        "<h3>The whole curve</h3>\n{}{}",
-        paragraph("Each pair is certified; report.json has more of them."),
+        "<div class=\"pair\">{}{}</div>\n",
+        figure(&charts::curve(&report.figures)),
         table(&["ε", "δ"], &rows)
     )
 }
@@ -83,7 +101,11 @@ pub fn charts(report: &Report) -> String {
         .iter()
         .map(figure)
         .collect();
-    section("charts", "Over the run", &format!("<div class=\"charts\">\n{figures}</div>\n"))
+    section(
+        "charts",
+        "Over the run",
+        &format!("<div class=\"charts\">\n{figures}</div>\n"),
+    )
 }
 
 /// How the mechanism ran.
@@ -96,7 +118,8 @@ pub fn mechanism(report: &Report) -> String {
 pub fn side_costs(report: &Report) -> String {
     let title = "Side queries and their cost";
     if report.side_costs.is_empty() {
-        let body = paragraph("None: in every step only the clipped, noisy sum of gradients was released.");
+        let body =
+            paragraph("None: in every step only the clipped, noisy sum of gradients was released.");
         return section("side-queries", title, &body);
     }
     let rows: Vec<Vec<String>> = (report.side_costs.iter())
@@ -142,7 +165,11 @@ pub fn coverage(report: &Report) -> String {
 pub fn subject(report: &Report) -> String {
     let facts = &report.facts;
     let entry = |term: &str, value: &str| {
-        format!("<div><dt>{}</dt><dd>{}</dd></div>\n", text(term), text(value))
+        format!(
+            "<div><dt>{}</dt><dd>{}</dd></div>\n",
+            text(term),
+            text(value)
+        )
     };
     let body = format!(
         "<dl>\n{}{}{}{}</dl>\n",
@@ -150,7 +177,10 @@ pub fn subject(report: &Report) -> String {
         entry("Licence", &facts.data.licence),
         entry(
             "Records",
-            &format!("{}, declared as public", count(facts.data.public_record_count))
+            &format!(
+                "{}, declared as public",
+                count(facts.data.public_record_count)
+            )
         ),
         entry(
             "Model",
@@ -198,6 +228,5 @@ pub fn signature(report: &Report) -> String {
         "To check the figures: tacita report DIR on the run folder computes every one of them again from the \
          plan and refuses a ledger that disagrees.",
     );
-    section("signature", "Statement", &(lead + &lines))
-        + &format!("<footer>{check}</footer>\n")
+    section("signature", "Statement", &(lead + &lines)) + &format!("<footer>{check}</footer>\n")
 }

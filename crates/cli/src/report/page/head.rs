@@ -76,7 +76,7 @@ fn tiles(report: &Report) -> String {
         k => format!("up to {k} records"),
     };
     let mut tiles = vec![
-        ("Protects", unit, facts.data.record.clone()),
+        ("Unit", unit, facts.data.record.clone()),
         (
             "Records",
             count(facts.data.public_record_count),

@@ -4,7 +4,10 @@ use crate::plot;
 use crate::report::charts::Explained;
 use crate::report::words::Statement;
 
-/// Text that cannot become markup.
+/// A space that does not end a line.
+const NO_BREAK: &str = "\u{a0}";
+
+/// Text that cannot become markup. Signs stay beside their numbers at the end of a line.
 pub fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for letter in raw.chars() {
@@ -17,7 +20,13 @@ pub fn text(raw: &str) -> String {
             other => out.push(other),
         }
     }
-    out
+    for joined in [" ≤ ", " × ", " = "] {
+        out = out.replace(joined, &joined.replace(' ', NO_BREAK));
+    }
+    for (sign, kept) in [("≤ ", "≤"), ("≈ ", "≈")] {
+        out = out.replace(sign, &format!("{kept}{NO_BREAK}"));
+    }
+    out.replace(" %", &format!("{NO_BREAK}%"))
 }
 
 /// A section with a heading; `body` is markup.
@@ -73,14 +82,12 @@ pub fn list(tag: &str, items: &[String]) -> String {
 /// A chart with its title, legend and note.
 pub fn figure(explained: &Explained) -> String {
     let chart = &explained.chart;
-    let legend: String = (chart.series.iter())
-        .map(|series| format!("<li>{}{}</li>", plot::key(series), text(&series.name)))
-        .collect();
     format!(
-        "<figure>\n<h3>{}</h3>\n{}<ul class=\"legend\">{legend}</ul>\n<figcaption>{}</figcaption>\n\
+        "<figure>\n<h3>{}</h3>\n{}<ul class=\"legend\">{}</ul>\n<figcaption>{}</figcaption>\n\
          </figure>\n",
         text(&chart.title),
         plot::inline(chart),
+        plot::legend_items(chart),
         text(&explained.note)
     )
 }

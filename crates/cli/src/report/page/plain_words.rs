@@ -7,12 +7,7 @@ use crate::report::odds::posterior_upper;
 use crate::report::words;
 
 /// Beliefs an attacker may start from.
-const PRIORS: [(f64, &str); 4] = [
-    (0.01, "1 %"),
-    (0.1, "10 %"),
-    (0.5, "50 %"),
-    (0.9, "90 %"),
-];
+const PRIORS: [(f64, &str); 4] = [(0.01, "1 %"), (0.1, "10 %"), (0.5, "50 %"), (0.9, "90 %")];
 
 /// The section for data-protection officers.
 pub fn render(report: &Report) -> String {
@@ -81,7 +76,10 @@ fn odds(report: &Report, exponent: f64) -> String {
                 larger than ε: the popular reading “odds change by at most e<sup>ε</sup> except with \
                 probability δ” is not quite what a single (ε, δ) says.</p>\n";
     let head = ["Suspicion before", "After, at most"];
-    format!("<div class=\"pair\"><div>\n{lead}{note}</div>\n{}</div>\n", table(&head, &rows))
+    format!(
+        "<div class=\"pair\"><div>\n{lead}{note}</div>\n{}</div>\n",
+        table(&head, &rows)
+    )
 }
 
 fn attacks(report: &Report) -> String {
@@ -101,5 +99,8 @@ fn attacks(report: &Report) -> String {
                 used. The more it finds, the more outsiders it must accuse wrongly. No attack at all, however \
                 clever, can do better than this; real attacks know less and do worse.</p>\n";
     let head = ["Outsiders accused", "Used records found"];
-    format!("<div class=\"pair\"><div>\n{lead}</div>\n{}</div>\n", table(&head, &rows))
+    format!(
+        "<div class=\"pair\"><div>\n{lead}</div>\n{}</div>\n",
+        table(&head, &rows)
+    )
 }
