@@ -18,7 +18,7 @@ pub struct Explained {
 /// Every chart over the steps this run has something to show on.
 pub fn charts(facts: &Facts, figures: &Figures) -> Vec<Explained> {
     let mut charts = Vec::new();
-    if figures.certified.upper.is_some() {
+    if !figures.spending.is_empty() {
         charts.push(spending(figures));
     }
     charts.extend(accuracy(facts));

@@ -12,6 +12,8 @@ const CURVE_END: f64 = 1.5;
 pub const CURVE_DETAIL: usize = 10;
 /// Points of the spending chart.
 const SPENDING_POINTS: u64 = 24;
+/// Above this ε a plan promises nothing worth drawing, and accountants take long to say so.
+const MEANINGLESS: f64 = 100.0;
 /// Relative width of brackets that are only drawn.
 const DRAWN_WIDTH: f64 = 5e-3;
 
@@ -24,9 +26,9 @@ pub struct Figures {
     pub certified: Certified,
     /// What other accountants say of the same plan, at the same δ.
     pub comparison: Vec<Comparison>,
-    /// The certified privacy curve, ε growing; empty if nothing finite is certified.
+    /// The certified privacy curve, ε growing; empty if ε is too large to mean anything.
     pub curve: Vec<CurvePoint>,
-    /// ε of shorter plans, for the chart.
+    /// ε of shorter plans, for the chart; empty if ε is too large to mean anything.
     pub spending: Vec<Spent>,
 }
 
@@ -95,16 +97,19 @@ pub fn figures(ledger: &Ledger, delta: f64, delta_reserved: f64) -> Result<Figur
     let comparison = [&Rdp as &dyn Accountant, &Gdp]
         .map(|accountant| compare(accountant, ledger, accounted))
         .to_vec();
-    let curve = match certified.upper {
-        Some(upper) => curve(ledger, CURVE_END * upper, delta_reserved)?,
-        None => Vec::new(),
+    let (curve, spending) = match certified.upper {
+        Some(upper) if upper <= MEANINGLESS => (
+            curve(ledger, CURVE_END * upper, delta_reserved)?,
+            spending(ledger, accounted)?,
+        ),
+        _ => (Vec::new(), Vec::new()),
     };
     Ok(Figures {
         delta,
         certified,
         comparison,
         curve,
-        spending: spending(ledger, accounted)?,
+        spending,
     })
 }
 

@@ -32,7 +32,7 @@ pub struct Report {
     facts: Facts,
     figures: Figures,
     side_costs: Vec<SideCost>,
-    /// See [`odds::odds_exponent`]; none if nothing finite is certified.
+    /// See [`odds::odds_exponent`]; none if ε is too large to mean anything.
     odds_exponent: Option<f64>,
     attacks: Vec<Attack>,
     coin_guess_upper: f64,

@@ -24,11 +24,11 @@ fn rounded(value: f64, digits: i32, direction: f64) -> String {
     let decimals = scale_exponent as usize;
     let mantissa = value / 10_f64.powi(shown_exponent);
     let scale = 10_f64.powi(scale_exponent);
-    let mut whole = (mantissa * scale * direction).ceil() * direction;
-    loop {
+    let whole = (mantissa * scale * direction).ceil() * direction;
+    // Scaling may itself have rounded the wrong way: what counts is what the reader reads.
+    for whole in [whole, whole + direction] {
         let text = format!("{:.decimals$}", whole / scale);
         let back: f64 = format!("{text}e{shown_exponent}").parse().unwrap_or(value);
-        // Scaling may itself have rounded the wrong way: what counts is what the reader reads.
         if (back - value) * direction >= 0.0 {
             return if shown_exponent == 0 {
                 trimmed(&text)
@@ -36,8 +36,9 @@ fn rounded(value: f64, digits: i32, direction: f64) -> String {
                 format!("{} × {}", trimmed(&text), power_of_ten(shown_exponent))
             };
         }
-        whole += direction;
     }
+    // Only where neighbouring decimals are no neighbours in f64; then all digits are short.
+    exact(value)
 }
 
 /// Without trailing zeros, with commas between thousands.

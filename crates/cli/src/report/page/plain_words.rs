@@ -23,7 +23,8 @@ pub fn render(report: &Report) -> String {
     }
     let (Some(upper), Some(exponent)) = (report.figures.certified.upper, report.odds_exponent)
     else {
-        let body = paragraph("There is too little noise for any promise.");
+        let body =
+            paragraph("There is too little noise: ε is so large that nothing of use is promised.");
         return section("plain-words", TITLE, &body);
     };
     let body = meaning(report, upper) + &odds(report, exponent) + &attacks(report);
