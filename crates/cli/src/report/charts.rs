@@ -160,10 +160,13 @@ fn traces(title: &str, traces: &[Trace], steps: u64) -> Chart {
     }
 }
 
-/// The noise schedule of training.
+/// The noise schedule of training, if the noise changes.
 fn noise(facts: &Facts) -> Option<Explained> {
     let phases = facts.phases.iter().zip(rounds_of_phases(facts));
     let (phase, rounds) = (phases.into_iter()).find(|(p, _)| p.kind == PhaseKind::Training)?;
+    if rounds.len() < 2 {
+        return None;
+    }
     let lines = (phase.queries.iter().enumerate())
         .map(|(query, name)| {
             let mut at = 0.0;

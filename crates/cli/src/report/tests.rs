@@ -125,7 +125,7 @@ fn every_required_statement_is_on_the_page() {
         "threshold: from 1.5 to 0.75 (range 0.75 to 1.5), learned during the run from noisy releases only",
         "learning rate: from 0.5 to 0.25",
         "Privacy loss distribution (PLD), tacita-accounting 0.1",
-        "the true ε of the plan lies between",
+        "The true ε of the plan lies between",
         "Rényi divergences (RDP)",
         "Central limit theorem (GDP)",
         "Privacy curve",

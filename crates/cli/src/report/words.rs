@@ -34,12 +34,12 @@ pub fn bound(figures: &Figures) -> String {
 pub fn bracket(figures: &Figures) -> String {
     match (figures.certified.lower, figures.certified.upper) {
         (Some(lower), Some(upper)) => format!(
-            "the true ε of the plan lies between {} and {}; both ends are proved",
+            "The true ε of the plan lies between {} and {}; both ends are proved",
             down(lower, 6),
             up(upper, 6)
         ),
-        (None, Some(_)) => "a proved upper bound; no lower end is known".to_string(),
-        (_, None) => "nothing finite can be proved".to_string(),
+        (None, Some(_)) => "A proved upper bound; no lower end is known".to_string(),
+        (_, None) => "Nothing finite can be proved".to_string(),
     }
 }
 

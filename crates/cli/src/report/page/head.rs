@@ -44,7 +44,7 @@ fn guarantee(report: &Report) -> String {
     format!(
         "<div class=\"guarantee\">\n<p class=\"label\">Certified guarantee of the whole plan</p>\n{shown}\
          {}{}</div>\n",
-        paragraph(&format!("Proved: {}.", words::bracket(figures))),
+        paragraph(&format!("{}.", words::bracket(figures))),
         paragraph(&format!(
             "{budget} Fixed and certified before the first step; every release was written in the ledger \
              before it was made."
