@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+type Change = fn(&mut Value);
+
 fn fresh(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("report")
@@ -45,7 +47,7 @@ fn run_folder(name: &str, extra: &[&str]) -> PathBuf {
 }
 
 /// Facts that fit the folder's ledger, then changed.
-fn write_facts(folder: &Path, change: fn(&mut Value)) {
+fn write_facts(folder: &Path, change: Change) {
     let record = tacita::read_ledger_file(&folder.join("ledger.jsonl")).unwrap();
     let rounds = record.plan.steps();
     let mut facts = json!({
@@ -119,7 +121,7 @@ fn a_run_folder_becomes_a_page_and_json_that_agree() {
 fn facts_and_ledger_that_disagree_are_refused_and_nothing_is_written() {
     let folder = run_folder("disagree", &["--seed", "1"]);
     fs::remove_file(folder.join("report.json")).unwrap();
-    let changes: [(fn(&mut Value), &str); 3] = [
+    let changes: [(Change, &str); 3] = [
         (
             |facts| facts["keys"] = json!("operating-system"),
             "fixed seed was used",
@@ -225,7 +227,10 @@ fn the_page_fits_a_phone_and_the_browser_has_no_complaint() {
     for width in [360, 1200] {
         let (content, complaints) = laid_out(browser, &folder, &page, width);
         assert_eq!(complaints, "");
-        assert_eq!(content, width, "the page scrolls sideways");
+        assert!(
+            content <= width,
+            "the page scrolls sideways: {content} > {width}"
+        );
     }
     // The instruments see what they are meant to see.
     let wide = page.replace(
