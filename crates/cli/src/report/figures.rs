@@ -12,6 +12,11 @@ const CURVE_END: f64 = 1.5;
 pub const CURVE_DETAIL: usize = 10;
 /// Points of the spending chart.
 const SPENDING_POINTS: u64 = 24;
+/// Relative width of the brackets whose upper ends are the curve. Three digits are shown; where rounds
+/// are of many kinds the third would take a minute.
+const CURVE_WIDTH: f64 = 1e-3;
+const CURVE_WIDTH_MANY_KINDS: f64 = 1e-2;
+const MANY_KINDS: usize = 100;
 /// Above this ε a plan promises nothing worth drawing, and accountants take long to say so.
 const MEANINGLESS: f64 = 100.0;
 /// Relative width of brackets that are only drawn.
@@ -146,7 +151,11 @@ fn compare(accountant: &dyn Accountant, ledger: &Ledger, delta: f64) -> Comparis
 
 fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, AccountError> {
     let epsilons = round_grid(end);
-    let pld = Pld::default();
+    let width = match ledger.rounds().len() > MANY_KINDS {
+        true => CURVE_WIDTH_MANY_KINDS,
+        false => CURVE_WIDTH,
+    };
+    let pld = Pld::default().with_relative_width(width);
     let readings = match pld.supports(ledger) {
         Ok(()) => pld.curve(ledger, &epsilons)?,
         Err(_) => (epsilons.iter())
