@@ -22,7 +22,7 @@ pub enum CheckpointError {
     #[error("to resume, the run must keep a ledger and a checkpoint: name both files")]
     NotKept,
     /// The file could not be read or written.
-    #[error("cannot {what} the checkpoint {}: {source}", path.display())]
+    #[error("cannot {what} {}: {source}", path.display())]
     File {
         /// Read or write.
         what: &'static str,
@@ -31,8 +31,8 @@ pub enum CheckpointError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// Not a checkpoint.
-    #[error("{} is no checkpoint: {why}; the run cannot go on from it", path.display())]
+    /// Not a checkpoint or model.
+    #[error("{} cannot be used: {why}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -213,7 +213,7 @@ fn named<'a>(kind: &str, vectors: Option<&'a Vec<Vec<f32>>>) -> Vec<(String, &'a
 
 /// Writes a file beside, synchronises it and renames it over `path`: at any moment one of the two is
 /// whole.
-fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);

@@ -262,9 +262,13 @@ impl<'a, M> Trainer<'a, M> {
         };
         let (plan, options) = (self.plan.clone(), self.options);
         let keys = self.take_keys()?;
-        let checkpoint = Checkpoint::read(&path)?;
         let session = Session::resume(plan, keys, &ledger, &model, records, options)?;
         let mut run = Run::new(&self, session);
+        if !path.exists() && run.session.next_step() == 0 {
+            // It died before its first step: there is nothing to take up.
+            return self.go_on(run, model, records, device);
+        }
+        let checkpoint = Checkpoint::read(&path)?;
         let model = run.restore(&checkpoint, &mut self.optimizer, model)?;
         self.go_on(run, model, records, device)
     }
@@ -298,6 +302,12 @@ impl<'a, M> Trainer<'a, M> {
     {
         let steps = run.session.plan().steps();
         let mut saved = None;
+        if let Some((path, _)) = &self.checkpoint
+            && run.session.next_step() == 0
+        {
+            run.checkpoint(&self.optimizer, &model).write(path)?;
+            saved = Some(0);
+        }
         while run.session.next_step() < steps {
             if self.stop.as_mut().is_some_and(|stop| stop()) {
                 break;

@@ -4,7 +4,7 @@ use super::batch::{Unlabelled, mean_squared_error};
 use super::cnn::same_on_all_sides;
 use burn::config::Config;
 use burn::module::Module;
-use burn::tensor::activation::relu;
+use burn::tensor::activation::{leaky_relu, relu, sigmoid};
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
@@ -14,6 +14,10 @@ use tacita::layers::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfi
 pub struct AutoencoderConfig {
     /// Channels of the image and after each convolution of the encoder.
     pub channels: Vec<usize>,
+    /// Leaky ReLU between layers and a sigmoid at the end, as Galli et al. 2024 have it, instead of
+    /// ReLU and nothing.
+    #[config(default = false)]
+    pub leaky: bool,
 }
 
 /// A convolutional autoencoder of 3 × 3 kernels.
@@ -21,6 +25,8 @@ pub struct AutoencoderConfig {
 pub struct Autoencoder {
     encoder: Vec<Conv2d>,
     decoder: Vec<ConvTranspose2d>,
+    #[module(skip)]
+    leaky: bool,
 }
 
 impl AutoencoderConfig {
@@ -44,6 +50,7 @@ impl AutoencoderConfig {
         Autoencoder {
             encoder: self.channels.windows(2).map(widen).collect(),
             decoder: self.channels.windows(2).rev().map(narrow).collect(),
+            leaky: self.leaky,
         }
     }
 }
@@ -54,13 +61,21 @@ impl Autoencoder {
     /// # Shapes
     /// - images and result: `[batch, channels, height, width]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<4> {
-        let encode = |images, layer: &Conv2d| relu(layer.forward(images));
+        let bend = |images| match self.leaky {
+            true => leaky_relu(images, 0.01),
+            false => relu(images),
+        };
+        let encode = |images, layer: &Conv2d| bend(layer.forward(images));
         let code = self.encoder.iter().fold(images, encode);
         let last = self.decoder.len() - 1;
         let layers = self.decoder.iter().enumerate();
         layers.fold(code, |images, (index, layer)| {
             let images = layer.forward(images);
-            if index < last { relu(images) } else { images }
+            match (index < last, self.leaky) {
+                (true, _) => bend(images),
+                (false, true) => sigmoid(images),
+                (false, false) => images,
+            }
         })
     }
 }

@@ -10,7 +10,7 @@ use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
 
-/// One square convolution, followed by the activation and max pooling.
+/// One square convolution, followed by the activation and perhaps 2 × 2 max pooling.
 #[derive(Config, Debug)]
 pub struct ConvolutionConfig {
     /// Channels out.
@@ -21,6 +21,8 @@ pub struct ConvolutionConfig {
     pub stride: usize,
     /// Zeros on each side.
     pub padding: usize,
+    /// Stride of the pooling; none if there is no pooling.
+    pub pool_stride: Option<usize>,
 }
 
 /// Configuration of a [`Cnn`].
@@ -30,8 +32,6 @@ pub struct CnnConfig {
     pub image: [usize; 2],
     /// The convolutions in order.
     pub convolutions: Vec<ConvolutionConfig>,
-    /// Stride of the pooling, whose window is 2 × 2.
-    pub pool_stride: usize,
     /// Width of the layer before the last.
     pub hidden: usize,
     /// Number of classes.
@@ -45,7 +45,7 @@ pub struct CnnConfig {
 #[derive(Module, Debug)]
 pub struct Cnn {
     convolutions: Vec<Conv2d>,
-    pool: MaxPool2d,
+    pools: Vec<Option<MaxPool2d>>,
     hidden: Linear,
     output: Linear,
     #[module(skip)]
@@ -55,11 +55,59 @@ pub struct Cnn {
 impl CnnConfig {
     /// The benchmark's model of 28 × 28 grey images: 26,010 parameters.
     pub fn benchmark() -> Self {
+        Self::tanh_cnn([1, 28], 10).with_activation(ActivationConfig::Relu)
+    }
+
+    /// The model of Papernot et al. 2021 (arXiv:2007.14191): bounded activations keep gradients small,
+    /// which noise rewards. 26,010 parameters on 28 × 28 grey images.
+    pub fn tanh_cnn(image: [usize; 2], classes: usize) -> Self {
         let convolutions = vec![
-            ConvolutionConfig::new(16, 8, 2, 3),
-            ConvolutionConfig::new(32, 4, 2, 0),
+            ConvolutionConfig::new(16, 8, 2, 3).with_pool_stride(Some(1)),
+            ConvolutionConfig::new(32, 4, 2, 0).with_pool_stride(Some(1)),
         ];
-        Self::new([1, 28], convolutions, 1, 32, 10)
+        Self::new(image, convolutions, 32, classes).with_activation(ActivationConfig::Tanh)
+    }
+
+    /// A model for images too small to be halved.
+    pub fn small_tanh_cnn(image: [usize; 2], hidden: usize, classes: usize) -> Self {
+        let convolution = ConvolutionConfig::new(16, 3, 1, 1).with_pool_stride(Some(1));
+        Self::new(image, vec![convolution], hidden, classes)
+            .with_activation(ActivationConfig::Tanh)
+    }
+
+    /// The model of Galli et al. 2024 for MNIST, whose table leaves padding open: with 3 zeros around
+    /// the first convolution and all strides 1 it has the 551,322 parameters they state.
+    pub fn online_sensitivity(classes: usize) -> Self {
+        let convolutions = vec![
+            ConvolutionConfig::new(16, 8, 1, 3).with_pool_stride(Some(1)),
+            ConvolutionConfig::new(32, 4, 1, 0),
+        ];
+        Self::new([1, 28], convolutions, 32, classes)
+    }
+
+    /// Two convolutions, each with 2 × 2 pooling, and two linear layers, as Du et al. 2021 describe
+    /// theirs; they leave the channels open, which are 16 and 32 here, kernels 5 × 5.
+    pub fn dynamic(image: [usize; 2], classes: usize) -> Self {
+        let layer = |channels| ConvolutionConfig::new(channels, 5, 1, 2).with_pool_stride(Some(2));
+        Self::new(image, vec![layer(16), layer(32)], 32, classes)
+    }
+
+    /// Whether the convolutions leave something of the image.
+    pub fn fits(&self) -> bool {
+        let [_, mut width] = self.image;
+        self.convolutions.iter().all(|layer| {
+            if width + 2 * layer.padding < layer.kernel {
+                return false;
+            }
+            width = (width + 2 * layer.padding - layer.kernel) / layer.stride + 1;
+            if let Some(stride) = layer.pool_stride {
+                if width < 2 {
+                    return false;
+                }
+                width = (width - 2) / stride + 1;
+            }
+            true
+        })
     }
 
     /// The model, with newly initialised parameters.
@@ -73,13 +121,19 @@ impl CnnConfig {
             convolutions.push(config.init(device));
             channels = layer.channels;
             width = (width + 2 * layer.padding - layer.kernel) / layer.stride + 1;
-            width = (width - 2) / self.pool_stride + 1;
+            if let Some(stride) = layer.pool_stride {
+                width = (width - 2) / stride + 1;
+            }
         }
+        let pool = |stride: usize| {
+            MaxPool2dConfig::new([2, 2])
+                .with_strides([stride; 2])
+                .init()
+        };
+        let pools = self.convolutions.iter();
         Cnn {
             convolutions,
-            pool: MaxPool2dConfig::new([2, 2])
-                .with_strides([self.pool_stride; 2])
-                .init(),
+            pools: pools.map(|layer| layer.pool_stride.map(pool)).collect(),
             hidden: LinearConfig::new(channels * width * width, self.hidden).init(device),
             output: LinearConfig::new(self.hidden, self.classes).init(device),
             activation: self.activation.init(device),
@@ -99,9 +153,13 @@ impl Cnn {
     /// - images: `[batch, channels, width, width]`
     /// - result: `[batch, classes]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
-        let features = self.convolutions.iter().fold(images, |images, layer| {
+        let layers = self.convolutions.iter().zip(&self.pools);
+        let features = layers.fold(images, |images, (layer, pool)| {
             let features = self.activation.forward(layer.forward(images));
-            self.pool.forward(features)
+            match pool {
+                Some(pool) => pool.forward(features),
+                None => features,
+            }
         });
         let hidden = self.hidden.forward(features.flatten::<2>(1, 3));
         self.output.forward(self.activation.forward(hidden))

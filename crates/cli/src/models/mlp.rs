@@ -1,9 +1,9 @@
-//! Linear layers with ReLU between them.
+//! Linear layers with an activation between them.
 
 use super::batch::{Labelled, cross_entropy};
 use burn::config::Config;
 use burn::module::Module;
-use burn::tensor::activation::relu;
+use burn::nn::activation::{Activation, ActivationConfig};
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Linear, LinearConfig};
@@ -13,12 +13,17 @@ use tacita::layers::{Linear, LinearConfig};
 pub struct MlpConfig {
     /// Width of the input, of each hidden layer, and the number of classes.
     pub widths: Vec<usize>,
+    /// What follows every layer but the last.
+    #[config(default = "ActivationConfig::Relu")]
+    pub activation: ActivationConfig,
 }
 
 /// A multilayer perceptron.
 #[derive(Module, Debug)]
 pub struct Mlp {
     layers: Vec<Linear>,
+    #[module(skip)]
+    activation: Activation,
 }
 
 impl MlpConfig {
@@ -32,6 +37,7 @@ impl MlpConfig {
         let layer = |pair: &[usize]| LinearConfig::new(pair[0], pair[1]).init(device);
         Mlp {
             layers: self.widths.windows(2).map(layer).collect(),
+            activation: self.activation.init(device),
         }
     }
 }
@@ -47,7 +53,11 @@ impl Mlp {
         let layers = self.layers.iter().enumerate();
         layers.fold(rows, |rows, (index, layer)| {
             let rows = layer.forward(rows);
-            if index < last { relu(rows) } else { rows }
+            if index < last {
+                self.activation.forward(rows)
+            } else {
+                rows
+            }
         })
     }
 }
@@ -55,5 +65,11 @@ impl Mlp {
 impl PrivateModel<Labelled<Tensor<2>>> for Mlp {
     fn losses(&self, batch: Labelled<Tensor<2>>) -> Tensor<1> {
         cross_entropy(self.forward(batch.inputs), batch.labels)
+    }
+}
+
+impl PrivateModel<Labelled<Tensor<4>>> for Mlp {
+    fn losses(&self, batch: Labelled<Tensor<4>>) -> Tensor<1> {
+        cross_entropy(self.forward(batch.inputs.flatten(1, 3)), batch.labels)
     }
 }

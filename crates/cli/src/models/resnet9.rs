@@ -10,7 +10,7 @@ use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, GroupNorm, GroupNormConfig, Linear, LinearConfig};
 
-/// Configuration of a [`Resnet9`] for 32 × 32 colour images.
+/// Configuration of a [`Resnet9`] for 32 × 32 images.
 #[derive(Config, Debug)]
 pub struct Resnet9Config {
     /// Channels after the first convolution; each stage doubles them.
@@ -19,6 +19,9 @@ pub struct Resnet9Config {
     pub groups: usize,
     /// Number of classes.
     pub classes: usize,
+    /// Channels of the images.
+    #[config(default = 3)]
+    pub channels: usize,
 }
 
 /// Two stages of convolutions, each followed by a residual block.
@@ -56,7 +59,7 @@ impl Resnet9Config {
         };
         let width = self.width;
         Resnet9 {
-            stem: block(3, width),
+            stem: block(self.channels, width),
             first: block(width, 2 * width),
             first_residual: [block(2 * width, 2 * width), block(2 * width, 2 * width)],
             second: block(2 * width, 4 * width),
@@ -86,7 +89,7 @@ impl Resnet9 {
     /// Scores the classes.
     ///
     /// # Shapes
-    /// - images: `[batch, 3, 32, 32]`
+    /// - images: `[batch, channels, 32, 32]`
     /// - result: `[batch, classes]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let features = self.first.forward(self.stem.forward(images));

@@ -13,7 +13,7 @@ use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
 /// Channels of each convolution, in stages that end with a pooling.
 const STAGES: [&[usize]; 5] = [&[64], &[128], &[256, 256], &[512, 512], &[512, 512]];
 
-/// Configuration of a [`Vgg11`] for square colour images.
+/// Configuration of a [`Vgg11`] for square images.
 #[derive(Config, Debug)]
 pub struct Vgg11Config {
     /// Width of the images, a multiple of 32.
@@ -22,6 +22,9 @@ pub struct Vgg11Config {
     pub hidden: usize,
     /// Number of classes.
     pub classes: usize,
+    /// Channels of the images.
+    #[config(default = 3)]
+    pub channels: usize,
 }
 
 /// The network without dropout or normalisation.
@@ -41,7 +44,7 @@ impl Vgg11Config {
 
     /// The model, with newly initialised parameters.
     pub fn init(&self, device: &Device) -> Vgg11 {
-        let mut channels = 3;
+        let mut channels = self.channels;
         let mut convolution = |&channels_out: &usize| {
             let config = Conv2dConfig::new([channels, channels_out], [3, 3])
                 .with_padding(same_on_all_sides(1));
@@ -69,7 +72,7 @@ impl Vgg11 {
     /// Scores the classes.
     ///
     /// # Shapes
-    /// - images: `[batch, 3, width, width]`
+    /// - images: `[batch, channels, width, width]`
     /// - result: `[batch, classes]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let features = self.stages.iter().fold(images, |images, stage| {

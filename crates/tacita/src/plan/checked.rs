@@ -15,6 +15,7 @@ pub struct CheckedPlan {
     pub(super) statistics: u64,
     pub(super) scores: u64,
     pub(super) rate: f64,
+    pub(super) scale: f64,
     pub(super) ledger: Ledger,
     pub(super) epsilon: Reading,
     pub(super) delta: f64,
@@ -70,6 +71,12 @@ impl CheckedPlan {
     /// Noise multiplier of each query of a step: the gradient first.
     pub fn noise_multipliers(&self, step: u64) -> Vec<f64> {
         self.multipliers_of_round(self.statistics + step)
+    }
+
+    /// The scale of the noise: with it, [`Plan::with_noise`](crate::Plan::with_noise) makes the very
+    /// same rounds again.
+    pub fn scale(&self) -> f64 {
+        self.scale
     }
 
     /// The ledger the run will leave: statistics, steps, scores.

@@ -203,18 +203,18 @@ impl Plan {
             Ok((ledger, epsilon))
         };
         let mut claim = None;
-        let (ledger, epsilon, delta) = match self.scale {
+        let (scale, ledger, epsilon, delta) = match self.scale {
             Scale::Given {
                 noise_multiplier,
                 delta,
             } => {
                 let (ledger, epsilon) = certify(noise_multiplier, delta)?;
-                (ledger, epsilon, delta)
+                (noise_multiplier, ledger, epsilon, delta)
             }
             Scale::Budget(Budget { epsilon, delta }) => {
                 let budget = calibrate::Budget::new(epsilon, delta * (1.0 - TAIL_SHARE))?;
                 let found = calibrate::smallest_noise(&poisson, budget, &Pld::default())?;
-                (found.ledger, found.epsilon, delta)
+                (found.noise_multiplier, found.ledger, found.epsilon, delta)
             }
             Scale::Paper(accountant, Budget { epsilon, delta }) => {
                 let budget = calibrate::Budget::new(epsilon, delta)?;
@@ -224,7 +224,7 @@ impl Plan {
                     epsilon,
                 });
                 let (ledger, epsilon) = certify(scale, delta)?;
-                (ledger, epsilon, delta)
+                (scale, ledger, epsilon, delta)
             }
         };
         Ok(CheckedPlan {
@@ -236,6 +236,7 @@ impl Plan {
             statistics: self.statistics.len() as u64,
             scores: self.scores.len() as u64,
             rate,
+            scale,
             ledger,
             epsilon,
             delta,

@@ -6,6 +6,8 @@ use tacita_accounting::{Accountant, Pld};
 
 /// Steps at which the accountant is asked; between them the figure is interpolated.
 const POINTS: u64 = 20;
+/// The same where every step has noise of its own, which takes the accountant longer.
+const FEW_POINTS: u64 = 6;
 /// How exactly: enough for two digits.
 const RELATIVE_WIDTH: f64 = 1e-2;
 
@@ -24,12 +26,15 @@ impl Spending {
     pub fn forecast(plan: &CheckedPlan) -> Result<Self> {
         let accountant = Pld::default().with_relative_width(RELATIVE_WIDTH);
         let steps = plan.steps();
+        let many = plan.ledger().rounds().len() > 50;
+        let asked = if many { FEW_POINTS } else { POINTS }.min(steps);
         let mut points = vec![(0.0, 0.0)];
-        for index in 1..=POINTS.min(steps) {
+        for index in 1..=asked {
             // Closer together at the start, where ε grows quickest.
-            let share = (index as f64 / POINTS.min(steps) as f64).powi(2);
+            let share = (index as f64 / asked as f64).powi(2);
             let made = (share * steps as f64).ceil().max(index as f64);
-            let reading = accountant.epsilon(&plan.ledger().prefix(made as u64), plan.delta())?;
+            let rounds = plan.statistics() + made as u64;
+            let reading = accountant.epsilon(&plan.ledger().prefix(rounds), plan.delta())?;
             let whole = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
             if let Some(epsilon) = reading.upper_bound() {
                 points.push((made, epsilon.min(whole)));

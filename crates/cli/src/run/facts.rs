@@ -1,0 +1,193 @@
+//! What a finished run says of itself, for its report.
+
+use super::metrics::Metric;
+use super::{Resolved, RunRecord};
+use crate::datasets::Basis;
+use crate::report::facts::{
+    Data, Evaluation, FORMAT, Facts, KeySource, Model, Origin, Phase, PhaseKind, Preparation, Trace,
+    TraceOrigin, Tuning,
+};
+use tacita::clipping::{ClipRule, Grouping, Threshold};
+use tacita::optim::LearningRate;
+
+/// The part of δ that pays for the tail the noise generator cannot reach, as the plan has it.
+const TAIL_SHARE: f64 = 1e-6;
+
+/// Facts of a run after `steps` steps.
+pub fn facts(
+    run: &Resolved,
+    record: &RunRecord,
+    parameters: usize,
+    metrics: &[Metric],
+    rounds_made: u64,
+    evaluation: Option<Evaluation>,
+) -> Facts {
+    let plan = &run.plan;
+    let mut caveats = Vec::new();
+    if let Some(claim) = plan.claim() {
+        caveats.push(format!(
+            "The noise was found as a paper did, whose accountant would say ε ≈ {}; the guarantee above is the \
+             certified figure.",
+            claim.epsilon
+        ));
+    }
+    Facts {
+        tacita_facts: FORMAT,
+        name: record.name.clone(),
+        data: Data {
+            name: record.about.origin.clone(),
+            licence: record.about.licence.clone(),
+            record: "one record of the training set".into(),
+            public_record_count: record.public_record_count,
+            caveats: record.about.caveats.clone(),
+        },
+        preparation: preparation(record),
+        model: Model {
+            name: run.model.name(),
+            parameters: parameters as u64,
+        },
+        optimizer: run.settings.optimizer.clone().unwrap_or_default(),
+        learning_rate: trace(
+            "learning rate",
+            matches!(run.learning_rate, LearningRate::Online { .. }),
+            metrics,
+            |metric| metric.learning_rate,
+            |step| run.learning_rate.scheduled(step, plan.steps()),
+        ),
+        clipping: clipping(run),
+        thresholds: vec![trace(
+            "threshold",
+            plan.clipping().threshold.is_learned(),
+            metrics,
+            |metric| metric.threshold,
+            |step| plan.clipping().threshold.scheduled(step, plan.steps()),
+        )],
+        plan: plan.ledger().clone(),
+        phases: phases(run),
+        delta: plan.delta(),
+        delta_reserved: plan.delta() * TAIL_SHARE,
+        budget: run.settings.epsilon.filter(|_| plan.claim().is_none()),
+        rounds_made,
+        keys: match run.settings.seed {
+            Some(_) => KeySource::FixedSeed,
+            None => KeySource::OperatingSystem,
+        },
+        diagnostics: false,
+        tuning: Tuning::NotCovered,
+        evaluation,
+        released: vec![
+            "the trained model (model.safetensors) and every checkpoint before it".into(),
+            "the ledger, the settings, the course of thresholds and learning rates, and this report".into(),
+        ],
+        precision: "32-bit floating point; norms are rounded up by a proved error bound".into(),
+        version: record.version.clone(),
+        caveats,
+    }
+}
+
+fn preparation(record: &RunRecord) -> Vec<Preparation> {
+    let facts = record.preparation.facts().into_iter();
+    let prepared = facts.map(|fact| Preparation {
+        what: fact.what,
+        origin: match fact.basis {
+            Basis::PublicConstant => Origin::Public,
+            Basis::Declared => Origin::Declared,
+            Basis::PrivatelyEstimated => Origin::PrivatelyEstimated,
+        },
+    });
+    prepared.collect()
+}
+
+/// A learned quantity is what was seen; a scheduled one is computed at its corners.
+fn trace(
+    name: &str,
+    learned: bool,
+    metrics: &[Metric],
+    seen: impl Fn(&Metric) -> f64,
+    scheduled: impl Fn(u64) -> f64,
+) -> Trace {
+    let (origin, points) = if learned {
+        let points = metrics.iter().map(|metric| (metric.step - 1, seen(metric)));
+        (TraceOrigin::Learned, points.collect::<Vec<_>>())
+    } else {
+        let last = metrics.last().map_or(0, |metric| metric.step - 1);
+        let steps = (0..=100).map(|k| k * last / 100);
+        let points = steps.map(|step| (step, scheduled(step)));
+        (TraceOrigin::Schedule, points.collect())
+    };
+    let mut points = points;
+    points.dedup_by_key(|(step, _)| *step);
+    // A constant is one point.
+    if points.iter().all(|(_, value)| *value == points[0].1) {
+        points.truncate(1);
+    }
+    if points.is_empty() {
+        points.push((0, scheduled(0)));
+    }
+    Trace {
+        name: name.into(),
+        origin,
+        points,
+    }
+}
+
+fn clipping(run: &Resolved) -> String {
+    let clipping = run.plan.clipping();
+    let rule = match clipping.rule {
+        ClipRule::Abadi => "Abadi's rule".to_string(),
+        ClipRule::Auto { gamma: 0.0 } => "AUTO-V".to_string(),
+        ClipRule::Auto { gamma } => format!("AUTO-S, stability constant {gamma}"),
+    };
+    let grouping = match clipping.grouping {
+        Grouping::Flat => "all parameters together",
+        Grouping::PerLayer => "each layer on its own",
+        Grouping::Weighted(_) | Grouping::Named(_) => "by groups",
+    };
+    let threshold = match &clipping.threshold {
+        Threshold::Constant { .. } => String::new(),
+        Threshold::Decay { ratio, .. } => format!(", threshold falling {ratio} times"),
+        Threshold::Table { .. } => ", thresholds listed in advance".into(),
+        Threshold::Quantile(policy) => {
+            format!(", threshold following the {} quantile", policy.quantile)
+        }
+        Threshold::Online(_) => ", threshold learned online".into(),
+    };
+    format!("{rule}, {grouping}{threshold}")
+}
+
+fn phases(run: &Resolved) -> Vec<Phase> {
+    let plan = &run.plan;
+    let side = match plan.clipping().threshold {
+        Threshold::Quantile(_) => vec!["count of gradients below the threshold".to_string()],
+        Threshold::Online(_) => vec!["directions of clipped gradients".to_string()],
+        _ => Vec::new(),
+    };
+    let gradient = vec!["clipped sum of gradients".to_string()];
+    let phase = |kind, what: &str, rounds, queries| Phase {
+        kind,
+        what: what.into(),
+        rounds,
+        queries,
+    };
+    let all = [
+        phase(
+            PhaseKind::Preparation,
+            "bounds of columns",
+            plan.statistics(),
+            vec!["histogram of column values".into()],
+        ),
+        phase(
+            PhaseKind::Training,
+            "training",
+            plan.steps(),
+            [gradient, side].concat(),
+        ),
+        phase(
+            PhaseKind::Evaluation,
+            "accuracy on private test records",
+            plan.scores(),
+            vec!["count of records".into()],
+        ),
+    ];
+    all.into_iter().filter(|phase| phase.rounds > 0).collect()
+}

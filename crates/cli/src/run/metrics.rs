@@ -1,0 +1,64 @@
+//! What may be published of a run's course, a line for some of its steps.
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+/// One line: a function of the plan and of released values only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// Steps made.
+    pub step: u64,
+    /// The clipping threshold.
+    pub threshold: f64,
+    /// The learning rate.
+    pub learning_rate: f64,
+    /// The score on public test records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_score: Option<f64>,
+}
+
+/// The lines so far, in memory and in a file.
+#[derive(Debug)]
+pub struct Metrics {
+    file: File,
+    lines: Vec<Metric>,
+}
+
+impl Metrics {
+    /// Begins anew, or goes on after a step: later lines of an earlier attempt are dropped.
+    pub fn open(path: &Path, after: u64) -> Result<Self> {
+        let context = || format!("cannot write {}", path.display());
+        let old = fs::read_to_string(path).unwrap_or_default();
+        let lines: Vec<Metric> = (old.lines())
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .filter(|metric: &Metric| metric.step <= after)
+            .collect();
+        let mut file = OpenOptions::new()
+            .create(true)
+            .write(true)
+            .truncate(true)
+            .open(path)
+            .with_context(context)?;
+        for line in &lines {
+            writeln!(file, "{}", serde_json::to_string(line)?).with_context(context)?;
+        }
+        Ok(Self { file, lines })
+    }
+
+    /// Adds a line. A failure to write is not worth ending a run for; the report has the lines.
+    pub fn add(&mut self, metric: Metric) {
+        if let Ok(line) = serde_json::to_string(&metric) {
+            let _ = writeln!(self.file, "{line}");
+        }
+        self.lines.push(metric);
+    }
+
+    /// All lines.
+    pub fn lines(&self) -> &[Metric] {
+        &self.lines
+    }
+}

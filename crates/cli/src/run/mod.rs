@@ -1,0 +1,26 @@
+//! A training run, from settings to a folder that holds all there is to publish.
+//!
+//! ```text
+//! Settings (flags, TOML) ─▶ Resolved (data, model, plan) ─▶ training ─▶ RunFolder ─▶ report
+//! ```
+
+mod choose_model;
+mod defaults;
+mod estimate;
+mod evaluate;
+mod facts;
+mod folder;
+mod metrics;
+mod policies;
+mod progress;
+mod resolved;
+mod settings;
+mod spending;
+mod train;
+
+pub use choose_model::{FromSet, ModelName, Visitor, with_model};
+pub use evaluate::evaluate;
+pub use folder::{RunFolder, RunRecord};
+pub use resolved::Resolved;
+pub use settings::Settings;
+pub use train::{Outcome, Output, resume, start};

@@ -1,0 +1,122 @@
+//! What is shown while a run goes on. Nothing here depends on the data but through released values.
+
+use super::spending::Spending;
+use super::{Output, Resolved};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tacita::Progress;
+
+/// The plan in words, then a bar with the steps, ε so far and the time left.
+pub struct ProgressLine {
+    bar: ProgressBar,
+    spending: Spending,
+}
+
+impl ProgressLine {
+    /// Says what will be done and draws an empty bar.
+    pub fn start(
+        run: &Resolved,
+        name: &str,
+        parameters: usize,
+        output: Output,
+        spending: Spending,
+    ) -> Self {
+        if output.quiet {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            return Self { bar, spending };
+        }
+        eprintln!("{}", words(run, name, parameters));
+        let style = ProgressStyle::with_template(
+            "  {bar:30} step {pos}/{len}  ε so far ≈ {msg}  {eta} left",
+        );
+        let bar = ProgressBar::new(run.plan.steps());
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_message("0.00");
+        Self { bar, spending }
+    }
+
+    /// Moves the bar.
+    pub fn show(&self, at: &Progress) {
+        self.bar
+            .set_message(format!("{:.2}", self.spending.at(at.step)));
+        self.bar.set_position(at.step);
+    }
+
+    /// Takes the bar away; the summary follows.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A run in a few lines.
+pub fn words(run: &Resolved, name: &str, parameters: usize) -> String {
+    let plan = &run.plan;
+    let mut lines = Vec::new();
+    if let Some(seed) = run.settings.seed {
+        lines.push(format!(
+            "NOT PRIVATE: --seed {seed} fixes the noise, so anyone can subtract it. For experiments only."
+        ));
+    }
+    lines.push(format!(
+        "Training {} ({} parameters) on {name}, {} records",
+        run.model.name(),
+        grouped(parameters as u64),
+        grouped(plan.public_record_count())
+    ));
+    lines.push(format!(
+        "  plan        {} steps, expected batch {} (Poisson, rate {:.4})",
+        plan.steps(),
+        plan.expected_batch(),
+        plan.rate()
+    ));
+    let settings = &run.settings;
+    let mut policy = settings.clipping.clone().unwrap_or_default();
+    if settings.per_layer {
+        policy.push_str(" per layer");
+    }
+    if let Some(ratio) = settings.threshold_decay {
+        policy.push_str(&format!(", threshold decay {ratio}"));
+    }
+    if let Some(ratio) = settings.growing_mu {
+        policy.push_str(&format!(", growing mu {ratio}"));
+    }
+    lines.push(format!(
+        "  policy      clipping {policy}; {} at rate {} ({})",
+        settings.optimizer.as_deref().unwrap_or_default(),
+        settings.learning_rate.unwrap_or(f64::NAN),
+        settings.rate_schedule.as_deref().unwrap_or_default(),
+    ));
+    let noise: Vec<String> = (plan.noise_multipliers(0).iter())
+        .map(|z| format!("{z:.4}"))
+        .collect();
+    let last = plan.noise_multipliers(plan.steps() - 1)[0];
+    let falling = if last == plan.noise_multipliers(0)[0] {
+        String::new()
+    } else {
+        format!(" to {last:.4}")
+    };
+    lines.push(format!(
+        "  noise       multiplier {}{falling}, certified before the first step",
+        noise.join(", ")
+    ));
+    if let Some(claim) = plan.claim() {
+        let upper = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
+        lines.push(format!(
+            "  claim       ε ≈ {} by the paper's accountant; certified: ε ≤ {upper:.4}",
+            claim.epsilon
+        ));
+    }
+    lines.join("\n")
+}
+
+/// A number with commas between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

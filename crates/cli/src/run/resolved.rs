@@ -1,0 +1,225 @@
+//! Settings with everything filled in: a source, a model, policies, and a plan to certify.
+
+use super::{ModelName, Settings, choose_model, defaults, policies};
+use crate::datasets::{Builtin, Options, Schema, Shape, Source, TestChoice};
+use anyhow::{Context, Result, bail, ensure};
+use tacita::optim::{LearningRate, Optimizer, OptimizerRule};
+use tacita::{Budget, CheckedPlan, NoiseSchedule, Plan};
+
+/// Above this ε the tail that the noise generator cannot reach voids the guarantee, which would be
+/// worth nothing anyway.
+const MOST_EPSILON: f64 = 40.0;
+
+/// The noise of a private estimate of column bounds, in records: enough to hide one, little enough
+/// to find the bulk of a few thousand.
+pub const BOUNDS_NOISE: f64 = 20.0;
+
+/// A run whose every setting is known.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// Settings with defaults filled in.
+    pub settings: Settings,
+    /// The model.
+    pub model: ModelName,
+    /// The input of the model.
+    pub shape: Shape,
+    /// The optimiser.
+    pub optimizer: OptimizerRule,
+    /// The learning rate.
+    pub learning_rate: LearningRate,
+    /// What will be released, certified.
+    pub plan: CheckedPlan,
+}
+
+/// What a plan must know of the data, all of it public.
+#[derive(Debug, Clone, Copy)]
+pub struct PublicFacts {
+    /// Records as declared.
+    pub records: u64,
+    /// Input of the model.
+    pub shape: Shape,
+    /// Whether bounds of columns are estimated first.
+    pub estimates_bounds: bool,
+    /// Whether there are private test records to be scored.
+    pub private_test: bool,
+}
+
+impl Resolved {
+    /// Fills in defaults, checks every policy and certifies the plan. With `scale`, the noise is that
+    /// of a run that was certified before.
+    pub fn new(mut settings: Settings, facts: PublicFacts, scale: Option<f64>) -> Result<Self> {
+        ensure!(
+            settings.noise.is_none() || settings.epsilon.is_none(),
+            "--noise fixes the noise and --epsilon finds it; give one of them"
+        );
+        ensure!(
+            settings.steps.is_none() || settings.epochs.is_none(),
+            "--steps and --epochs both set the length; give one of them"
+        );
+        defaults::fill(&mut settings, facts.shape, facts.records);
+        let optimizer = policies::optimizer(settings.optimizer.as_deref().unwrap_or_default())?;
+        let rate = settings.learning_rate.unwrap_or(f64::NAN);
+        ensure!(
+            rate > 0.0 && rate.is_finite(),
+            "--learning-rate must be a finite number above 0, got {rate}"
+        );
+        let schedule = settings.rate_schedule.as_deref().unwrap_or_default();
+        let learning_rate = policies::learning_rate(rate, schedule, optimizer)?;
+        if let Some(decay) = settings.average {
+            ensure!(
+                decay > 0.0 && decay < 1.0,
+                "--average must be above 0 and below 1, got {decay}"
+            );
+        }
+        if let Some(decay) = settings.weight_decay {
+            ensure!(
+                decay >= 0.0 && decay.is_finite(),
+                "--weight-decay must be a finite number of at least 0, got {decay}"
+            );
+        }
+        ensure!(
+            !facts.private_test || settings.score_noise.is_some() || settings.public_test || scale.is_some(),
+            "the test records are private, so an exact accuracy on them would leak; say --public-test if \
+             they are public, --score-noise 20 for a noisy accuracy that is part of the budget, or leave \
+             the test records out"
+        );
+        let plan = plan(&settings, facts, scale)?.calibrate();
+        let plan = plan.context("no plan; nothing was spent")?;
+        let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
+        ensure!(
+            epsilon <= MOST_EPSILON || settings.seed.is_some(),
+            "noise multiplier {} gives ε ≤ {epsilon:.1} at δ = {:e}, and above {MOST_EPSILON} nothing is \
+             promised; use more noise, a smaller --epsilon, or --seed for an experiment that is not \
+             private. Nothing was spent",
+            plan.noise_multipliers(0)[0],
+            plan.delta()
+        );
+        let model = settings.model;
+        Ok(Self {
+            model: model.unwrap_or_else(|| choose_model::suited_to(facts.shape)),
+            shape: facts.shape,
+            optimizer,
+            learning_rate,
+            plan,
+            settings,
+        })
+    }
+
+    /// A new optimiser.
+    pub fn new_optimizer(&self) -> Optimizer {
+        let weight_decay = self.settings.weight_decay.unwrap_or(0.0);
+        Optimizer::from(self.optimizer).with_weight_decay(weight_decay)
+    }
+
+    /// Steps between two checkpoints.
+    pub fn checkpoint_every(&self) -> u64 {
+        let hundredth = self.plan.steps() / 100;
+        self.settings.checkpoint_every.unwrap_or(hundredth).max(1)
+    }
+}
+
+fn plan(settings: &Settings, facts: PublicFacts, scale: Option<f64>) -> Result<Plan> {
+    let delta = settings.delta.unwrap_or(f64::NAN);
+    let budget = Budget::new(settings.epsilon.unwrap_or(f64::NAN), delta);
+    let mut plan = match (scale.or(settings.noise), &settings.paper_accountant) {
+        (Some(noise), _) => Plan::with_noise(noise, delta),
+        (None, Some(name)) => Plan::as_in_paper(budget, policies::paper_accountant(name)?),
+        (None, None) => Plan::new(budget),
+    };
+    plan = plan
+        .public_record_count(facts.records)
+        .expected_batch(settings.batch.unwrap_or(0));
+    plan = match (settings.steps, settings.epochs) {
+        (Some(steps), _) => plan.steps(steps),
+        (None, epochs) => plan.epochs(epochs.unwrap_or(f64::NAN)),
+    };
+    let mut clipping = policies::clipping(settings.clipping.as_deref().unwrap_or("auto"))?;
+    if settings.per_layer {
+        clipping = clipping.per_layer();
+    }
+    if let Some(ratio) = settings.threshold_decay {
+        ensure!(
+            !clipping.threshold.is_learned(),
+            "--threshold-decay goes with --clipping abadi:C; a learned threshold finds its own way"
+        );
+        clipping = clipping.threshold_decay(ratio);
+    }
+    let schedule = match (settings.growing_mu, &settings.noise_schedule) {
+        (Some(_), Some(_)) => bail!("--growing-mu is a noise schedule; leave --noise-schedule out"),
+        (Some(ratio), None) => NoiseSchedule::GrowingMu { ratio },
+        (None, Some(name)) => policies::noise_schedule(name)?,
+        (None, None) => NoiseSchedule::Constant,
+    };
+    plan = plan.clipping(clipping).noise_schedule(schedule);
+    if facts.estimates_bounds {
+        plan = plan.statistic(BOUNDS_NOISE);
+    }
+    if let Some(noise) = settings.score_noise.filter(|_| facts.private_test) {
+        // How many are right, and how many there are: both are private.
+        plan = plan.score(noise).score(noise);
+    }
+    Ok(plan)
+}
+
+impl Settings {
+    /// Where the records come from.
+    pub fn source(&self) -> Result<Source> {
+        let own = [&self.csv, &self.parquet, &self.jsonl, &self.images];
+        let given = own.iter().filter(|path| path.is_some()).count();
+        ensure!(
+            given + usize::from(self.data.is_some()) <= 1,
+            "give one of --data, --csv, --parquet, --jsonl and --images"
+        );
+        ensure!(
+            self.text.is_none() || self.jsonl.is_some(),
+            "--text names the field of --jsonl; give the file too"
+        );
+        Ok(match (&self.csv, &self.parquet, &self.jsonl, &self.images) {
+            (Some(file), ..) => Source::Csv { file: file.clone() },
+            (_, Some(file), ..) => Source::Parquet { file: file.clone() },
+            (_, _, Some(file), _) => Source::Jsonl {
+                file: file.clone(),
+                text: (self.text.clone()).context("say which field holds the text with --text FIELD")?,
+            },
+            (.., Some(folder)) => Source::Images {
+                folder: folder.clone(),
+            },
+            _ => Source::Builtin(self.data.unwrap_or(Builtin::Digits)),
+        })
+    }
+
+    /// How records are found and prepared.
+    pub fn options(&self, quiet: bool) -> Result<Options> {
+        let mut schema = match (&self.schema, &self.declared) {
+            (Some(_), Some(_)) => bail!("give the schema as a file or as [declared], not both"),
+            (Some(path), None) => Schema::read(path)?,
+            (None, declared) => declared.clone().unwrap_or_default(),
+        };
+        if let Some(label) = &self.label {
+            schema.label.column = Some(label.clone());
+        }
+        if let Some(classes) = &self.classes {
+            schema.label.classes.clone_from(classes);
+        }
+        schema.records = self.records.or(schema.records);
+        let public = self.public_test;
+        let test = match (&self.test, self.test_share) {
+            (Some(_), Some(_)) => bail!("give --test or --test-share, not both"),
+            (Some(path), None) => TestChoice::File {
+                path: path.clone(),
+                public,
+            },
+            (None, Some(share)) => TestChoice::Share { share, public },
+            (None, None) => TestChoice::None,
+        };
+        Ok(Options {
+            data_dir: self.data_dir.clone(),
+            offline: self.offline,
+            quiet,
+            schema,
+            test,
+            classes_are_public: self.public_folder_names,
+            estimate_bounds: self.estimate_bounds,
+        })
+    }
+}

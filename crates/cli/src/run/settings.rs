@@ -1,0 +1,234 @@
+//! Everything that can be set, by flags or by a TOML file with the same names.
+
+use super::ModelName;
+use crate::datasets::{Builtin, Schema, nearest};
+use anyhow::{Context, Result, anyhow};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The settings of a run. A flag counts more than the file.
+#[derive(Debug, Clone, Default, PartialEq, clap::Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Settings {
+    /// A public data set, trained on as if it were private [default: digits]
+    #[arg(long, value_name = "NAME", help_heading = "Data")]
+    pub data: Option<Builtin>,
+    /// Your own table, CSV with a header
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub csv: Option<PathBuf>,
+    /// Your own table in Parquet
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub parquet: Option<PathBuf>,
+    /// Your own texts, a JSON object a line
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub jsonl: Option<PathBuf>,
+    /// Your own images, a folder for each class
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub images: Option<PathBuf>,
+    /// Field of the text in --jsonl
+    #[arg(long, value_name = "FIELD", help_heading = "Data")]
+    pub text: Option<String>,
+    /// Column or field to predict
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub label: Option<String>,
+    /// Values of the label, which are public
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', help_heading = "Data")]
+    pub classes: Option<Vec<String>>,
+    /// What is declared public about columns, texts and images (TOML)
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub schema: Option<PathBuf>,
+    /// The same as a table of the settings file
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Schema>,
+    /// Number of records, which is public
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub records: Option<u64>,
+    /// File (or folder) of records to test on
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub test: Option<PathBuf>,
+    /// Share of the records to test on, chosen by a hash of each
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Data")]
+    pub test_share: Option<f64>,
+    /// The test records are public, so an exact score may be shown
+    #[arg(long, help_heading = "Data")]
+    pub public_test: bool,
+    /// Names of the folders of --images are public
+    #[arg(long, help_heading = "Data")]
+    pub public_folder_names: bool,
+    /// Estimate undeclared bounds of columns privately; its cost is part of the budget
+    #[arg(long, help_heading = "Data")]
+    pub estimate_bounds: bool,
+    /// Folder to look for public data sets in first
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub data_dir: Option<PathBuf>,
+    /// Download nothing
+    #[arg(long, help_heading = "Data")]
+    pub offline: bool,
+
+    /// Model [default: what suits the data]
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub model: Option<ModelName>,
+    /// Width of hidden layers
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub hidden: Option<usize>,
+
+    /// Budget ε: the noise is the least that keeps it
+    #[arg(long, value_name = "E", allow_negative_numbers = true, help_heading = "Privacy")]
+    pub epsilon: Option<f64>,
+    /// Budget δ [default: 1 / (10 · records), rounded down]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Privacy")]
+    pub delta: Option<f64>,
+    /// Noise multiplier (noise std / sensitivity) instead of a budget
+    #[arg(long, value_name = "Z", allow_negative_numbers = true, help_heading = "Privacy")]
+    pub noise: Option<f64>,
+    /// Noise std of the accuracy on private test records, in records; part of the budget
+    #[arg(long, value_name = "Z", allow_negative_numbers = true, help_heading = "Privacy")]
+    pub score_noise: Option<f64>,
+    /// Find the noise as a paper did: clt, rdp, zcdp or tcdp; for reproductions
+    #[arg(long, value_name = "NAME", help_heading = "Privacy")]
+    pub paper_accountant: Option<String>,
+
+    /// Expected records per step
+    #[arg(long, value_name = "B", help_heading = "Training")]
+    pub batch: Option<u64>,
+    /// Passes over the records, on average
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Training")]
+    pub epochs: Option<f64>,
+    /// Steps, instead of epochs
+    #[arg(long, value_name = "T", help_heading = "Training")]
+    pub steps: Option<u64>,
+    /// auto[:GAMMA], auto-v, abadi:C, quantile:G or online[:C0] [default: auto]
+    #[arg(long, value_name = "RULE", help_heading = "Training")]
+    pub clipping: Option<String>,
+    /// One norm per layer instead of one in all
+    #[arg(long, help_heading = "Training")]
+    pub per_layer: bool,
+    /// The threshold ends R times smaller than it begins
+    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Training")]
+    pub threshold_decay: Option<f64>,
+    /// The noise multiplier ends R times smaller than it begins
+    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Training")]
+    pub growing_mu: Option<f64>,
+    /// Other noise schedules: optimal, time:K, exponential:K, step:F:N, polynomial:P:END:N
+    #[arg(long, value_name = "NAME", help_heading = "Training")]
+    pub noise_schedule: Option<String>,
+    /// sgd, momentum[:B], nesterov[:B], adam, adamw, nadam, adagrad, rmsprop, adadelta or adam-wosm
+    #[arg(long, value_name = "NAME", help_heading = "Training")]
+    pub optimizer: Option<String>,
+    /// Learning rate
+    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Training")]
+    pub learning_rate: Option<f64>,
+    /// constant, linear[:END], cosine[:END], exponential:R or online; END is a share of the rate
+    #[arg(long, value_name = "NAME", help_heading = "Training")]
+    pub rate_schedule: Option<String>,
+    /// Weight decay
+    #[arg(long, value_name = "L", allow_negative_numbers = true, help_heading = "Training")]
+    pub weight_decay: Option<f64>,
+    /// Keep the moving average of the models, with this decay (0.9 to 0.999)
+    #[arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Training")]
+    pub average: Option<f64>,
+    /// Steps between two checkpoints [default: a hundredth of the run]
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub checkpoint_every: Option<u64>,
+    /// Score the public test records every N steps
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub test_every: Option<u64>,
+    /// Repeat exactly, for experiments: anyone can subtract the noise, so the run is NOT PRIVATE
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub seed: Option<u64>,
+}
+
+impl Settings {
+    /// Reads a settings file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the settings {}", path.display()))?;
+        Self::parse(&text).with_context(|| format!("{}", path.display()))
+    }
+
+    /// Settings in TOML. An unknown key is an error that names the nearest known one.
+    pub fn parse(text: &str) -> Result<Self> {
+        toml::from_str(text).map_err(|error| {
+            let message = error.to_string();
+            match unknown_key(error.message()) {
+                Some((key, known)) => anyhow!(
+                    "there is no setting {}{}",
+                    nearest::shown(key),
+                    nearest::known(key, &known)
+                ),
+                None => anyhow!("{}", message.trim_end()),
+            }
+        })
+    }
+
+    /// These settings where they are given, else those of a file.
+    #[must_use]
+    pub fn over(self, file: Self) -> Self {
+        macro_rules! first {
+            ($($field:ident),*; $($flag:ident),*) => {
+                Self {
+                    $($field: self.$field.or(file.$field),)*
+                    $($flag: self.$flag || file.$flag,)*
+                }
+            };
+        }
+        first!(
+            data, csv, parquet, jsonl, images, text, label, classes, schema, declared, records,
+            test, test_share, data_dir, model, hidden, epsilon, delta, noise, score_noise,
+            paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
+            noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
+            checkpoint_every, test_every, seed;
+            public_test, public_folder_names, estimate_bounds, offline, per_layer
+        )
+    }
+
+    /// As TOML, for the run folder.
+    pub fn to_toml(&self) -> Result<String> {
+        Ok(toml::to_string(self)?)
+    }
+}
+
+/// The unknown key of serde's message and the known ones.
+fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    message.contains("unknown field").then_some(())?;
+    Some((quoted.next()?, quoted.collect()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_is_refused_and_the_nearest_one_named() {
+        let message = Settings::parse("epsilom = 3").unwrap_err().to_string();
+        assert!(message.contains("epsilom") && message.contains("did you mean") && message.contains("epsilon"), "{message}");
+        let message = Settings::parse("epsilon = \"three\"").unwrap_err().to_string();
+        assert!(message.contains("epsilon") || message.contains("f64"), "{message}");
+    }
+
+    #[test]
+    fn flags_count_more_than_the_file() {
+        let file = Settings::parse("epsilon = 3.0\nbatch = 100\nper-layer = true").unwrap();
+        let flags = Settings {
+            epsilon: Some(1.0),
+            ..Settings::default()
+        };
+        let both = flags.over(file);
+        assert_eq!((both.epsilon, both.batch, both.per_layer), (Some(1.0), Some(100), true));
+    }
+
+    #[test]
+    fn settings_come_back_from_toml() {
+        let settings = Settings {
+            data: Some(Builtin::FashionMnist),
+            epsilon: Some(0.1),
+            clipping: Some("quantile:0.5".into()),
+            declared: Some(Schema::default()),
+            ..Settings::default()
+        };
+        assert_eq!(Settings::parse(&settings.to_toml().unwrap()).unwrap(), settings);
+    }
+}

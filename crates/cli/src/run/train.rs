@@ -1,0 +1,371 @@
+//! Starts a run, or goes on with one.
+
+use super::evaluate::{evaluate, mean};
+use super::metrics::{Metric, Metrics};
+use super::progress::ProgressLine;
+use super::resolved::PublicFacts;
+use super::spending::Spending;
+use super::{
+    FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, facts, folder,
+};
+use crate::commands::report as report_command;
+use crate::datasets::{self, DataSet, Opened, TestSet};
+use crate::models::{Score, Scored};
+use crate::report::facts::Evaluation;
+use anyhow::{Context, Result, bail, ensure};
+use burn::module::Module;
+use burn::tensor::Device;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use tacita::{Checkpoint, Keys, Opening, Report, Trained, Trainer};
+
+/// How much is said while a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Output {
+    /// No progress bar and no words but the summary.
+    pub quiet: bool,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The folder.
+    pub folder: RunFolder,
+    /// The score, as far as it may be said, and what it means.
+    pub evaluation: Option<Evaluation>,
+    /// The mean squared error of an autoencoder on public records.
+    pub squared_error: Option<f64>,
+    /// The privacy statement.
+    pub report: Report,
+    /// Steps made.
+    pub steps: u64,
+    /// Time of training. Shown, but kept out of the folder: it depends on the batches drawn.
+    pub seconds: f64,
+}
+
+/// Starts a run in a new folder.
+pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<Outcome> {
+    let options = settings.options(output.quiet)?;
+    let opened = datasets::open(&settings.source()?, &options)?;
+    let public = public_facts(&opened, &settings)?;
+    let run = Resolved::new(settings, public, None)?;
+    let name = match &opened {
+        Opened::Ready(data) => data.name.clone(),
+        Opened::NeedsBounds(table) => table.name().to_string(),
+    };
+    let folder = RunFolder::create(out, &name)?;
+    let result = begin(run, opened, public, &folder, output);
+    if result.is_err() {
+        folder.remove_if_unused();
+    }
+    result
+}
+
+fn begin(
+    run: Resolved,
+    opened: Opened,
+    public: PublicFacts,
+    folder: &RunFolder,
+    output: Output,
+) -> Result<Outcome> {
+    let (data, opening, histogram) = match opened {
+        Opened::Ready(data) => (*data, None, None),
+        Opened::NeedsBounds(table) => {
+            let keys = keys(&run.settings)?;
+            let mut opening = Opening::create(run.plan.clone(), keys, &folder.ledger())?;
+            let rows = (0..table.count()).map(|index| {
+                let row = table.contributions(index);
+                row.into_iter().map(f64::from).collect()
+            });
+            let released = opening.statistic(table.histogram_length(), rows)?;
+            let histogram: Vec<f32> = released.values.iter().map(|v| *v as f32).collect();
+            let data = table.estimated(&histogram, released.noise_std)?;
+            (data, Some(opening), Some((histogram, released.noise_std)))
+        }
+    };
+    let record = RunRecord {
+        tacita_run: RunRecord::FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        name: data.name.clone(),
+        settings: run.settings.clone(),
+        model: run.model,
+        shape: data.shape(),
+        scale: run.plan.scale(),
+        public_record_count: public.records,
+        preparation: data.preparation.clone(),
+        about: data.about.clone(),
+        histogram,
+    };
+    folder.write_record(&record)?;
+    go(run, record, data, Begin::New(opening), folder, output)
+}
+
+/// Goes on with the run of a folder.
+pub fn resume(path: &Path, output: Output) -> Result<Outcome> {
+    let (folder, record) = RunFolder::open(path)?;
+    let options = record.settings.options(output.quiet)?;
+    let opened = datasets::open(&record.settings.source()?, &options)?;
+    let public = public_facts(&opened, &record.settings)?;
+    let run = Resolved::new(record.settings.clone(), public, Some(record.scale))?;
+    let data = match (opened, &record.histogram) {
+        (Opened::Ready(data), None) => *data,
+        (Opened::NeedsBounds(table), Some((histogram, noise_std))) => {
+            table.estimated(histogram, *noise_std)?
+        }
+        _ => bail!("the data are no longer what they were when the run began"),
+    };
+    ensure!(
+        data.preparation == record.preparation && public.records == record.public_record_count,
+        "{} is prepared differently now than when the run began; restore the data and the schema",
+        data.about.origin
+    );
+    go(run, record, data, Begin::Again, &folder, output)
+}
+
+fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
+    let (records, shape, test) = match opened {
+        Opened::Ready(data) => (data.public_count, data.shape(), data.test.as_ref()),
+        Opened::NeedsBounds(table) => (table.public_count(), table.shape(), None),
+    };
+    let private_test = match opened {
+        Opened::Ready(_) => test.is_some_and(|test| !test.declared_public),
+        Opened::NeedsBounds(table) => table.has_private_test(),
+    };
+    let records = records.or(settings.records).context(
+        "say how many records there are with --records N (rounded is fine): the sampling rate comes from \
+         it, and it is taken as public",
+    )?;
+    Ok(PublicFacts {
+        records,
+        shape,
+        estimates_bounds: matches!(opened, Opened::NeedsBounds(_)),
+        private_test,
+    })
+}
+
+fn keys(settings: &Settings) -> Result<Keys> {
+    Ok(match settings.seed {
+        Some(seed) => Keys::fixed_seed(seed),
+        None => Keys::from_os()?,
+    })
+}
+
+enum Begin {
+    New(Option<Opening>),
+    Again,
+}
+
+fn go(
+    run: Resolved,
+    record: RunRecord,
+    data: DataSet,
+    begin: Begin,
+    folder: &RunFolder,
+    output: Output,
+) -> Result<Outcome> {
+    let device = Device::default();
+    if let Some(seed) = run.settings.seed {
+        device.seed(seed);
+    }
+    let classes = data.classes().len();
+    let (name, shape, hidden) = (run.model, data.shape(), run.settings.hidden);
+    let training = Training {
+        run,
+        record,
+        data,
+        begin,
+        folder,
+        output,
+        device: device.clone(),
+    };
+    choose_model::with_model(name, shape, classes, hidden, &device, training)
+}
+
+/// Everything a run needs but the model.
+struct Training<'a> {
+    run: Resolved,
+    record: RunRecord,
+    data: DataSet,
+    begin: Begin,
+    folder: &'a RunFolder,
+    output: Output,
+    device: Device,
+}
+
+/// Set by Ctrl-C.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Ctrl-C ends the run in order; a second one at once.
+fn watch_for_stop() {
+    let stop = || {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    };
+    // If another handler is there already, Ctrl-C just ends the process: nothing is lost but time.
+    let _ = ctrlc::set_handler(stop);
+}
+
+/// Steps between two lines of the metrics.
+fn metric_interval(steps: u64) -> u64 {
+    (steps / 400).max(1)
+}
+
+impl Visitor for Training<'_> {
+    type Output = Outcome;
+
+    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Outcome> {
+        let Self { run, record, data, begin, folder, output, device } = self;
+        let wrong_kind = || anyhow::anyhow!("the records are of another kind than the model");
+        let training = R::from_set(data.training).with_context(wrong_kind)?;
+        let test = match data.test {
+            Some(TestSet { records, declared_public }) => {
+                Some((R::from_set(records).with_context(wrong_kind)?, declared_public))
+            }
+            None => None,
+        };
+        let public_test = test.as_ref().filter(|(_, public)| *public).map(|(test, _)| test);
+
+        let parameters = model.num_params();
+        let spending = Spending::forecast(&run.plan)?;
+        let progress = ProgressLine::start(&run, &record.name, parameters, output, spending);
+        let again = matches!(begin, Begin::Again);
+        let after = match Checkpoint::read(&folder.checkpoint()) {
+            Ok(checkpoint) if again => checkpoint.step,
+            _ => 0,
+        };
+        let mut metrics = Metrics::open(&folder.metrics(), after)?;
+        let (steps, every) = (run.plan.steps(), metric_interval(run.plan.steps()));
+        let test_every = run.settings.test_every.filter(|every| *every > 0);
+        watch_for_stop();
+
+        let start = Instant::now();
+        let mut trainer = Trainer::new(run.plan.clone(), run.new_optimizer(), run.learning_rate)
+            .ledger(folder.ledger())
+            .checkpoint(folder.checkpoint(), run.checkpoint_every())
+            .stop_when(|| STOP.load(Ordering::SeqCst))
+            .on_step(|at, model: &M| {
+                progress.show(at);
+                let tested = test_every.is_some_and(|every| at.step % every == 0);
+                let test_score = public_test
+                    .filter(|_| tested)
+                    .map(|test| mean(&evaluate(model, test, &device)));
+                if tested || at.step % every == 0 || at.step == 1 || at.step == steps {
+                    metrics.add(Metric {
+                        step: at.step,
+                        threshold: at.threshold,
+                        learning_rate: at.learning_rate,
+                        test_score,
+                    });
+                }
+            });
+        if let Some(decay) = run.settings.average {
+            trainer = trainer.average(decay);
+        }
+        let trained = match begin {
+            Begin::Again => trainer.keys(keys(&run.settings)?).resume(model, &training, &device)?,
+            Begin::New(Some(opening)) => trainer.fit_opened(opening, model, &training, &device)?,
+            Begin::New(None) => trainer.keys(keys(&run.settings)?).fit(model, &training, &device)?,
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        progress.finish();
+
+        let finish = Finish {
+            run: &run,
+            record: &record,
+            metrics: &metrics,
+            folder,
+            parameters,
+            seconds,
+        };
+        finish.write(trained, test, &device)
+    }
+}
+
+/// What remains to be done after the last step.
+struct Finish<'a> {
+    run: &'a Resolved,
+    record: &'a RunRecord,
+    metrics: &'a Metrics,
+    folder: &'a RunFolder,
+    parameters: usize,
+    seconds: f64,
+}
+
+impl Finish<'_> {
+    fn write<R: FromSet, M: Scored<R::Batch>>(
+        self,
+        trained: Trained<M>,
+        test: Option<(R, bool)>,
+        device: &Device,
+    ) -> Result<Outcome> {
+        let Self { run, record, folder, .. } = self;
+        let Trained { model, report, steps, unscored } = trained;
+        tacita::save_model(&model, &folder.model())?;
+        let burn_record = folder.burn_record();
+        (model.clone().save_file(&burn_record))
+            .with_context(|| format!("cannot write {}", burn_record.display()))?;
+
+        let mut squared_error = None;
+        let mut scored = 0;
+        let evaluation = match (test, unscored) {
+            (Some((test, true)), _) => {
+                let scores = evaluate(&model, &test, device);
+                match M::SCORE {
+                    Score::Accuracy => Some(self.public_accuracy(&scores)),
+                    Score::SquaredError => {
+                        squared_error = Some(mean(&scores));
+                        None
+                    }
+                }
+            }
+            (Some((test, false)), Some(mut session)) if M::SCORE == Score::Accuracy => {
+                let scores = evaluate(&model, &test, device);
+                let right = session.score(scores.iter().map(|score| *score > 0.5))?;
+                let all = session.score(scores.iter().map(|_| true))?.max(1.0);
+                session.close()?;
+                scored = 2;
+                let noise = run.settings.score_noise.unwrap_or(f64::NAN);
+                let accuracy = (right / all).clamp(0.0, 1.0);
+                Some(Evaluation::NoisyCount {
+                    on: "private test records".into(),
+                    accuracy,
+                    noise_std: noise * (1.0 + accuracy * accuracy).sqrt() / all,
+                })
+            }
+            (_, Some(session)) => {
+                session.close()?;
+                None
+            }
+            _ => None,
+        };
+        let rounds = run.plan.statistics() + steps + scored;
+        let lines = self.metrics.lines();
+        let facts = facts::facts(run, record, self.parameters, lines, rounds, evaluation.clone());
+        let text = format!("{:#}\n", serde_json::to_value(&facts)?);
+        folder::write(&folder.facts(), text.as_bytes())?;
+        let page = report_command::read(folder.path())?;
+        let path = folder.path();
+        report_command::write(&page, &path.join("report.html"), &path.join("report.json"))?;
+        Ok(Outcome {
+            folder: folder.clone(),
+            evaluation,
+            squared_error,
+            report,
+            steps,
+            seconds: self.seconds,
+        })
+    }
+
+    fn public_accuracy(&self, scores: &[f64]) -> Evaluation {
+        let tested = self.metrics.lines().iter();
+        let over_steps = tested.filter_map(|metric| Some((metric.step, metric.test_score?)));
+        Evaluation::PublicTest {
+            on: format!("public test records of {}", self.record.name),
+            records: scores.len() as u64,
+            accuracy: mean(scores),
+            over_steps: over_steps.collect(),
+        }
+    }
+}
