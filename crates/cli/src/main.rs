@@ -1,7 +1,11 @@
 //! The command `tacita`.
 
 mod commands;
-#[allow(dead_code, unused_imports)]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "not every kind of data has a command yet"
+)]
 mod datasets;
 mod models;
 mod plot;

@@ -11,7 +11,7 @@
 //!    public, names of the classes, origin and caveats, and the preparation, which is written into
 //!    the run folder so that new input is prepared in the same way.
 //!
-//! The split into training and test is explicit, and decided for each record by that record alone.
+//! [`read_inputs`] reads new input for a trained model. The split into training and test is explicit, and decided for each record by that record alone.
 
 mod builtin;
 mod data_set;
@@ -34,7 +34,7 @@ pub use builtin::Builtin;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
 pub use locate::Places;
-pub use own::{TestChoice, Unbounded};
+pub use own::{Inputs, TestChoice, Unbounded, read_inputs};
 pub use preparation::{Basis, Fact, Input, InputPreparation, Preparation, WordVectors};
 pub use records::{ImageSize, Images, RecordSet, Rows, Shape, Tokens, chunks};
 pub use schema::{BadRows, ColumnKind, ColumnSchema, LabelSchema, Schema, TextSchema};

@@ -151,6 +151,42 @@ fn mosaics_are_cut_row_by_row_into_planes() {
     );
 }
 
+/// A grey JPEG of 8 × 8 pixels by hand: all quantisers 8, one code for a difference of five bits,
+/// one for the end of a block. The five bits 00011 are -28, so every pixel is 128 - 28.
+#[test]
+fn grey_jpeg_images_are_read() {
+    let one_code = [&[1][..], &[0; 15]].concat();
+    let file = [
+        &[0xff, 0xd8, 0xff, 0xdb, 0, 67, 0][..],
+        &[8; 64],
+        &[0xff, 0xc0, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0],
+        &[0xff, 0xc4, 0, 20, 0x00],
+        &one_code,
+        &[5, 0xff, 0xc4, 0, 20, 0x10],
+        &one_code,
+        &[
+            0,
+            0xff,
+            0xda,
+            0,
+            8,
+            1,
+            1,
+            0,
+            0,
+            63,
+            0,
+            0b0000_1101,
+            0xff,
+            0xd9,
+        ],
+    ]
+    .concat();
+    let image = picture::decode(&file).unwrap();
+    assert_eq!((image.width, image.height), (8, 8));
+    assert_eq!(image.values, [[100; 3]; 64]);
+}
+
 proptest! {
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {

@@ -149,10 +149,8 @@ impl Reader<'_> {
         }
         let mut files = Vec::new();
         for (label, class) in self.classes.iter().enumerate() {
-            let images = entries(&folder.join(class))?
-                .into_iter()
-                .filter(|path| is_image(path));
-            files.extend(images.map(|path| (path, label as u16)));
+            let images = self::files(&folder.join(class))?;
+            files.extend(images.into_iter().map(|path| (path, label as u16)));
         }
         let images = files
             .par_iter()
@@ -180,6 +178,13 @@ impl Reader<'_> {
         Ok(kept(values, self.bad_rows, || path.display().to_string())?
             .map(|values| (held_out, values, label)))
     }
+}
+
+/// The images of a folder.
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = entries(folder)?;
+    files.retain(|path| is_image(path));
+    Ok(files)
 }
 
 fn is_image(path: &Path) -> bool {

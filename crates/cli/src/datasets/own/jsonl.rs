@@ -117,19 +117,8 @@ impl Reader<'_> {
     }
 
     fn record(&self, line: &[u8]) -> Result<(String, u16)> {
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        let line = std::str::from_utf8(line)
-            .ok()
-            .context("not UTF-8; save the file as UTF-8")?;
-        let object: Map<String, Value> = serde_json::from_str(line).context("not a JSON object")?;
-        let Value::String(text) = field(&object, self.text)? else {
-            bail!("the field `{}` is not a text", self.text);
-        };
-        ensure!(
-            !text.trim().is_empty(),
-            "the text in `{}` is empty",
-            self.text
-        );
+        let object = object(line)?;
+        let text = text(&object, self.text)?;
         let class = match field(&object, self.label)? {
             Value::String(class) => class.clone(),
             Value::Number(class) => class.to_string(),
@@ -140,10 +129,28 @@ impl Reader<'_> {
             ),
         };
         Ok((
-            text.clone(),
+            text.to_string(),
             class_number(&class, self.label, &self.preparation.classes)?,
         ))
     }
+}
+
+/// The object of a line.
+pub(super) fn object(line: &[u8]) -> Result<Map<String, Value>> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let line = std::str::from_utf8(line)
+        .ok()
+        .context("not UTF-8; save the file as UTF-8")?;
+    serde_json::from_str(line).context("not a JSON object")
+}
+
+/// The text of an object.
+pub(super) fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str> {
+    let Value::String(text) = field(object, name)? else {
+        bail!("the field `{name}` is not a text");
+    };
+    ensure!(!text.trim().is_empty(), "the text in `{name}` is empty");
+    Ok(text)
 }
 
 fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a Value> {

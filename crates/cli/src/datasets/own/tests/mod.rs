@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod images;
+mod inputs;
 mod jsonl;
 mod parquet;
 mod random;
