@@ -52,9 +52,16 @@ impl Tcdp {
         Self { by_theorem: false }
     }
 
-    /// (ρ, ω) from the amplification theorem of Bun, Dwork, Rothblum & Steinke 2018: a
-    /// (ρ, ·)-tCDP mechanism on a fraction s of the records is (13 s²ρ, ln(1/s)/(4ρ))-tCDP,
-    /// for ρ, s ≤ 0.1 and ln(1/s) ≥ 3ρ(2 + log₂(1/ρ)). Rounds outside these limits are refused.
+    /// (ρ, ω) from the amplification theorem of Bun, Dwork, Rothblum & Steinke 2018 (STOC,
+    /// "Composable and versatile privacy via truncated CDP"): a (ρ, ω₀)-tCDP mechanism on a
+    /// fraction s of the records is (13 s²ρ, ln(1/s)/(4ρ))-tCDP, for ρ, s in (0, 0.1],
+    /// ln(1/s) ≥ 3ρ(2 + log₂(1/ρ)) and ω₀ ≥ ln(1/s)/(2ρ) ≥ 3. A Gaussian has ω₀ = ∞, and the last
+    /// inequality follows from the one before. Rounds outside these limits are refused.
+    ///
+    /// The theorem is stated for a subset of fixed size and replaced records. A Poisson round under
+    /// add-or-remove-one compares sN + (1−s)Q with Q, the same mixtures with one part in common;
+    /// that the bound holds there too is checked against the exact divergence by
+    /// `tcdp_theorem_dominates_the_exact_curve`.
     pub fn by_theorem() -> Self {
         Self { by_theorem: true }
     }
@@ -156,8 +163,9 @@ fn compose_by_theorem(ledger: &Ledger) -> Result<TcdpParameters, AccountError> {
                     "a round with sampling fraction {fraction} and rho {rho} by the \
                      amplification theorem"
                 ),
-                remedy: "it needs fraction <= 0.1 and noise multiplier >= 2.24; use the tCDP \
-                         of the exact Rényi curve",
+                remedy: "it needs fraction <= 0.1, rho <= 0.1 (noise multiplier >= 2.24) and \
+                         ln(1/fraction) >= 3 rho (2 + log2(1/rho)); use the tCDP of the exact \
+                         Rényi curve",
             });
         }
         total.rho += round.times as f64 * 13.0 * fraction * fraction * rho;

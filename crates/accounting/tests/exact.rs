@@ -135,15 +135,9 @@ fn one_sampled_round_matches_the_closed_form() {
                     upper >= exact * (1.0 - error),
                     "{rate} {noise} {epsilon}: {upper} {exact}"
                 );
-                // Rounding of the transform limits small δ where mostly nothing happens; about ε = 0,
-                // where δ is all small losses, the bracket is honest but wide.
-                let width = if epsilon == 0.0 {
-                    upper
-                } else {
-                    (1e-2 * upper).max(3e-11)
-                };
+                // Rounding of the transform limits small δ where mostly nothing happens.
                 assert!(
-                    upper - lower <= width,
+                    upper - lower <= (1e-2 * upper).max(3e-11),
                     "{rate} {noise} {epsilon}: [{lower}, {upper}]"
                 );
             }

@@ -117,6 +117,53 @@ fn order_and_splitting_of_rounds_change_nothing() {
 }
 
 #[test]
+fn blended_noise_levels_agree_with_composing_every_level() {
+    // 90 levels are few enough to be composed one by one at a narrow width; at a wide one they
+    // are blended from a handful. The narrow bracket holds the truth to 1e-5.
+    let mut draw = Draw(5);
+    for _ in 0..12 {
+        let (rate, noise) = (draw.between(1e-3, 0.5), draw.between(0.7, 10.0));
+        let (growth, delta) = (draw.between(0.3, 3.0), draw.between(1e-10, 1e-3));
+        let shape = Shape::growing_mu(Sampling::Poisson { rate }, 90, growth).unwrap();
+        let schedule = shape.ledger(noise).unwrap();
+        let read = |width: f64| {
+            let accountant = Pld::default().with_relative_width(width);
+            ends(accountant.epsilon(&schedule, delta).unwrap())
+        };
+        let narrow = read(1e-5);
+        for width in [0.3, 3e-2, 3e-3, 3e-4] {
+            let (lower, upper) = read(width);
+            let what = format!("{rate} {noise} {growth} {delta} {width}: [{lower}, {upper}]");
+            assert!(lower <= narrow.1 && narrow.0 <= upper, "{what} {narrow:?}");
+            assert!(upper - lower <= (width * upper).max(1e-6), "{what}");
+        }
+    }
+}
+
+#[test]
+fn delta_at_no_epsilon_is_the_total_variation() {
+    // About ε = 0, at rates where hardly anything happens: δ(0) of T rounds lies between that of
+    // one and T times that, and the bracket is narrow.
+    for rate in [1e-7, 1e-6, 1e-4, 1e-2] {
+        let read = |times: u64| {
+            let schedule = ledger(&[round(rate, 1.0, times)]);
+            ends(Pld::default().delta(&schedule, 0.0).unwrap())
+        };
+        let (once, often) = (read(1), read(1000));
+        assert!(once.0 <= often.1 && often.0 <= 1000.0 * once.1, "{rate}");
+        for (lower, upper) in [once, often] {
+            assert!(upper - lower <= 1e-2 * upper, "{rate}: [{lower}, {upper}]");
+        }
+        // One round: δ(0) = rate · (2Φ(1/2) − 1), to 16 digits.
+        let exact = rate * 0.382_924_922_548_026_2;
+        assert!(
+            once.0 <= exact * (1.0 + 1e-14) && exact * (1.0 - 1e-14) <= once.1,
+            "{rate}"
+        );
+    }
+}
+
+#[test]
 fn delta_at_epsilon_is_the_delta_of_epsilon() {
     let mut draw = Draw(3);
     for _ in 0..15 {

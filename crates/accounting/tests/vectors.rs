@@ -103,7 +103,7 @@ fn growing_mu_schedules_cost_what_the_reference_says() {
             lower <= number(case, "epsilon_upper") * (1.0 + 2e-4),
             "{case}: {lower}"
         );
-        assert!(upper - lower <= 2e-4 * upper, "{case}: [{lower}, {upper}]");
+        assert!(upper - lower <= 1e-4 * upper, "{case}: [{lower}, {upper}]");
     }
 }
 

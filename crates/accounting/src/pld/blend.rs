@@ -47,9 +47,16 @@ impl Levels {
 }
 
 /// Ratio of levels that keeps the error of blending within this relative width of ε.
-pub(super) fn ratio_for(relative_width: f64, tail: f64) -> f64 {
-    // The noise is off by about (ln ratio · reach)²/6, reach in deviations; ε by twice that.
-    let reach_square = 2.0 * -tail.ln();
+///
+/// A choice, not a bound: too large a ratio gives a wide bracket, never a wrong one.
+pub(super) fn ratio_for(side: Side, relative_width: f64, tail: f64) -> f64 {
+    // The noise is off by about (ln ratio · reach)²/6, reach in deviations; ε by twice that. A
+    // dominated blend is fitted at the farthest point of its lattices, a dominating one at 0, so
+    // that it errs by what the outputs that matter are away.
+    let reach_square = match side {
+        Side::Upper => 30.0,
+        Side::Lower => -2.0 * tail.ln(),
+    };
     (6.0 * relative_width / reach_square).sqrt().exp()
 }
 

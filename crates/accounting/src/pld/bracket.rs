@@ -24,6 +24,8 @@ const MOST_POINTS_UNSEEN: usize = 1 << 17;
 const ABSOLUTE_WIDTH: f64 = 1e-6;
 /// Part of the width that tails, aliases and cuts may each take.
 const SHARE_OF_WIDTH: f64 = 0.01;
+/// Part of the width that blending of noise levels may take on the lower side.
+const BLEND_SHARE: f64 = 0.2;
 /// Longest distance of lattice points: ratios within a cell should not differ by orders.
 const MOST_STEP: f64 = 0.25;
 /// How often the losses of one round may wrap around the window.
@@ -34,7 +36,7 @@ const PROFILED_KINDS: usize = 24;
 /// A bracket of ε at δ.
 pub(super) fn epsilon(steps: &Steps, delta: f64, relative_width: f64) -> (f64, f64) {
     let removal = Search::new(steps, Direction::Remove, delta);
-    let (lower, upper) = removal.epsilon(delta, relative_width);
+    let (lower, upper) = removal.epsilon(delta, relative_width, 0.0);
     if steps.is_symmetric() || lower.is_infinite() {
         return (lower, upper);
     }
@@ -42,7 +44,7 @@ pub(super) fn epsilon(steps: &Steps, delta: f64, relative_width: f64) -> (f64, f
     if addition.stays_below(upper, delta) {
         return (lower, upper);
     }
-    let (lower_added, upper_added) = addition.epsilon(delta, relative_width);
+    let (lower_added, upper_added) = addition.epsilon(delta, relative_width, lower);
     (lower.max(lower_added), upper.max(upper_added))
 }
 
@@ -165,14 +167,20 @@ impl<'a> Search<'a> {
         let window = outlook.window(self.direction, bottom, loss, amplification, shortest);
         // The two lattices differ by h²/4 in variance per round, which moves ε by (1 + slope)/2
         // of it.
-        let step = (6.0 * width / (rounds * (1.0 + outlook.slope)))
+        // Blending takes its share of the width, so it leaves less.
+        let room = if self.steps.kinds.len() > 100 {
+            3.0
+        } else {
+            6.0
+        };
+        let step = (room * width / (rounds * (1.0 + outlook.slope)))
             .sqrt()
             .min(MOST_STEP);
         Resolution {
             window,
             points: transform_length(window.length / step),
             width,
-            blend_width: 0.3 * width,
+            blend_width: BLEND_SHARE * width,
             epsilon: outlook.epsilon,
             delta: outlook.delta,
             slope: outlook.slope,
@@ -200,7 +208,7 @@ impl<'a> Search<'a> {
             transform: &mut transform,
             composition: &mut composition,
         };
-        let ratio = ratio_for(at.blend_width / at.epsilon.max(at.width), self.tail);
+        let ratio = ratio_for(side, at.blend_width / at.epsilon.max(at.width), self.tail);
         let limited = self.steps.limited(side);
         for steps in limited.by_rate() {
             let single = self.steps.records == 1 && steps[0].rate.is_some();
@@ -220,7 +228,8 @@ impl<'a> Search<'a> {
         curve
     }
 
-    fn epsilon(&self, delta: f64, relative_width: f64) -> (f64, f64) {
+    /// A bracket of ε; once ε is proved to be at most `enough`, any width will do.
+    fn epsilon(&self, delta: f64, relative_width: f64, enough: f64) -> (f64, f64) {
         let goal = |value: f64| (relative_width * value).max(ABSOLUTE_WIDTH);
         let mut outlook = self.outlook.clone();
         let mut bottom = outlook.likely_bottom();
@@ -230,7 +239,7 @@ impl<'a> Search<'a> {
         let (mut lower, mut upper) = (0.0_f64, f64::INFINITY);
         let mut last_width = f64::INFINITY;
         let mut finer: Option<f64> = None;
-        let mut blend_share = 0.3;
+        let mut blend_share = BLEND_SHARE;
         for _ in 0..24 {
             let mut at = self.resolve(&outlook, bottom, goal(outlook.epsilon));
             at.blend_width = if looking {
@@ -253,6 +262,9 @@ impl<'a> Search<'a> {
                 continue;
             };
             upper = upper.min(found.max(0.0));
+            if upper <= enough {
+                break;
+            }
             if looking {
                 looking = false;
                 if upper < outlook.epsilon {
@@ -284,7 +296,7 @@ impl<'a> Search<'a> {
                 factor = (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
             last_width = width;
-            blend_share *= 0.4;
+            blend_share *= (0.8 * goal(upper) / width).clamp(0.1, 0.7);
             finer = Some(at.window.length / (at.points as f64 * factor));
         }
         (lower.max(0.0), upper)
@@ -389,16 +401,18 @@ impl Making<'_> {
                 left.partition_point(|step| step.noise(self.side) <= bounds[1])
             };
             let (here, beyond) = left.split_at(count);
+            let mut blends = Vec::with_capacity(here.len());
             for step in here {
                 let noise = step.noise(self.side).clamp(bounds[0], bounds[1]);
                 let weight = match self.side {
                     Side::Upper => weight_up(bounds[0], bounds[1], noise),
                     Side::Lower => weight_down(bounds[0], bounds[1], noise, low.1.max(high.1)),
                 };
-                let frequencies = self.composition.active();
-                let blend = low.0.blend(&high.0, weight, frequencies);
-                self.composition.include(&blend, step.times);
+                let (scalars, share) = low.0.scalars.blend(&high.0.scalars, weight);
+                blends.push((share, scalars, step.times));
             }
+            self.composition
+                .include_blends(&low.0.changes, &high.0.changes, &blends);
             left = beyond;
             low = high;
         }

@@ -1,14 +1,16 @@
 //! Composition: spectra of tilted lattices are multiplied, with every rounding error carried.
 
-use super::spectrum::Spectrum;
+use super::spectrum::{Scalars, Spectrum};
 use super::transform::Transform;
 use super::window::Window;
 use crate::special::ROUNDOFF;
 use realfft::num_complex::Complex64;
 
-/// Spectral coefficients smaller than e^−110 are counted as 0; all of them together are far
-/// below the rounding error of one.
-const NEGLIGIBLE_LOG: f64 = -110.0;
+/// Spectral coefficients smaller than e^−52 are counted as 0; all of them together are below
+/// the rounding error of one, and carried.
+const NEGLIGIBLE_LOG: f64 = -52.0;
+/// Frequencies multiplied side by side.
+const BATCH: usize = 64;
 
 /// The composition so far of one side of the bracket.
 pub(super) struct Composition {
@@ -23,6 +25,8 @@ pub(super) struct Composition {
     /// Σ n · |origin|: scale of the rounding of `origin`.
     origin_scale: f64,
     log_mass: f64,
+    /// Σ n · sizes of the three logarithms: scale of their rounding.
+    log_sizes: f64,
     log_above: f64,
     log_below: f64,
     infinite: f64,
@@ -42,6 +46,15 @@ pub(super) struct SpectralError {
     pub(super) common: f64,
     /// Further error, times e^(−tilt · distance of ε to the end of the window).
     pub(super) at_end: f64,
+    /// The whole error is at most this: each weight is at most 1 and at most its distance to ε.
+    pub(super) most: f64,
+}
+
+impl SpectralError {
+    /// The error at an ε whose distance to the end of the window makes e^(−tilt · distance) this.
+    pub(super) fn at(&self, to_end: f64) -> f64 {
+        (self.common + self.at_end * to_end).min(self.most)
+    }
 }
 
 /// A composed, tilted privacy loss on the points of a window.
@@ -86,6 +99,7 @@ impl Composition {
             origin: 0.0,
             origin_scale: 0.0,
             log_mass: 0.0,
+            log_sizes: 0.0,
             log_above: 0.0,
             log_below: 0.0,
             infinite: 0.0,
@@ -97,11 +111,41 @@ impl Composition {
 
     /// Composes `times` equal rounds.
     pub(super) fn include(&mut self, one: &Spectrum, times: u64) {
+        self.multiply(&one.changes, times, one.scalars.error);
+        self.count(&one.scalars, times);
+    }
+
+    /// Composes rounds that are each a blend of two: (share of the first, what it adds up to,
+    /// how many).
+    pub(super) fn include_blends(
+        &mut self,
+        first: &[Complex64],
+        second: &[Complex64],
+        blends: &[(f64, Scalars, u64)],
+    ) {
+        let mut single = Vec::with_capacity(blends.len());
+        let mut error = 0.0_f64;
+        for &(share, scalars, times) in blends {
+            self.count(&scalars, times);
+            if times == 1 {
+                single.push(share);
+                error = error.max(scalars.error);
+            } else {
+                let changes: Vec<_> = (first.iter().zip(second).take(self.active()))
+                    .map(|(one, two)| two + (one - two) * share)
+                    .collect();
+                self.multiply(&changes, times, scalars.error);
+            }
+        }
+        self.multiply_blends(first, second, &single, error);
+    }
+
+    fn count(&mut self, one: &Scalars, times: u64) {
         let rounds = times as f64;
-        self.multiply(&one.changes, times, one.error);
         self.log_above += rounds * one.log_above;
         self.log_below += rounds * one.log_below;
         self.log_mass += rounds * one.log_mass;
+        self.log_sizes += rounds * (one.log_mass.abs() + one.log_above.abs() + one.log_below.abs());
         self.inflation += rounds * one.mass_error;
         self.origin += rounds * one.origin;
         self.origin_scale += rounds * one.origin_scale;
@@ -147,6 +191,52 @@ impl Composition {
         self.envelope.truncate(active.max(1));
     }
 
+    /// Multiplies by 1 + second + share · (first − second) for every share.
+    fn multiply_blends(
+        &mut self,
+        first: &[Complex64],
+        second: &[Complex64],
+        shares: &[f64],
+        error: f64,
+    ) {
+        let count = shares.len() as f64;
+        let mut factors = [Complex64::default(); BATCH];
+        let mut active = 0;
+        for start in (0..self.product.len()).step_by(BATCH) {
+            let here = start..(start + BATCH).min(self.product.len());
+            let (first, second) = (&first[here.clone()], &second[here.clone()]);
+            factors.fill(Complex64::new(1.0, 0.0));
+            for &share in shares {
+                for ((factor, one), two) in factors.iter_mut().zip(first).zip(second) {
+                    *factor *= 1.0 + two + (one - two) * share;
+                }
+            }
+            for (offset, factor) in factors[..here.len()].iter().enumerate() {
+                let index = start + offset;
+                // All factors lie between two points; how near to 0 can they be?
+                let (one, two) = (1.0 + first[offset], 1.0 + second[offset]);
+                let nearest = size(one).min(size(two)) - 0.5 * size(one - two);
+                let bound = if nearest > 0.0 {
+                    size(*factor) * (count * error / nearest).exp()
+                } else {
+                    (shares.iter())
+                        .map(|share| size(two + (one - two) * share) + error)
+                        .product()
+                };
+                self.product[index] *= factor;
+                self.envelope[index] *= bound;
+                if self.envelope[index] < NEGLIGIBLE_LOG.exp() {
+                    self.product[index] = Complex64::default();
+                    self.envelope[index] = 0.0;
+                } else {
+                    active = index + 1;
+                }
+            }
+        }
+        self.product.truncate(active.max(1));
+        self.envelope.truncate(active.max(1));
+    }
+
     fn spectral_error(&self, length: usize) -> SpectralError {
         let rounding = 16.0 * ROUNDOFF * (self.kinds + 4.0);
         let tilt = self.window.tilt;
@@ -156,20 +246,23 @@ impl Composition {
             let near = -(-exponent * self.step).exp_m1();
             (near * near + 4.0 * fade * sine * sine).sqrt()
         };
+        let most = length as f64 * self.window.length.min(1.0);
         let mut error = SpectralError::default();
         let mut count = |size: f64, sine: f64| {
             let (gap, gap_more) = (gap(tilt, sine), gap(tilt + 1.0, sine));
-            error.common += size * self.step / gap * (1.0 + gap_more.recip());
+            let rise = gap.min(gap_more).recip() + (gap * gap_more).recip();
+            error.common += size * self.step * rise;
             error.at_end += size * (gap.recip() + gap_more.recip());
+            error.most += size * most;
         };
         for (index, (coefficient, envelope)) in self.product.iter().zip(&self.envelope).enumerate()
         {
-            let off = (envelope * (1.0 + rounding) - coefficient.norm()).max(0.0);
+            let off = (envelope * (1.0 + rounding) - size(*coefficient)).max(0.0);
             let sine = (std::f64::consts::PI * index as f64 / length as f64).sin();
             count(2.0 * off / length as f64, sine);
         }
         // Coefficients left out, all as if at frequency 0.
-        count(NEGLIGIBLE_LOG.exp() * (1.0 + rounding), 0.0);
+        count(2.0 * NEGLIGIBLE_LOG.exp(), 0.0);
         error
     }
 
@@ -186,13 +279,14 @@ impl Composition {
             0.0
         };
         spectral_error.common += 4.0 * ROUNDOFF * common.abs();
+        spectral_error.most += 4.0 * ROUNDOFF * common.abs();
         transform.spectrum.fill(Complex64::default());
-        let mut size = 0.0;
+        let mut total = 0.0;
         for (place, coefficient) in transform.spectrum.iter_mut().zip(&self.product) {
             *place = coefficient - common;
-            size += 2.0 * place.norm();
+            total += 2.0 * size(*place);
         }
-        let mass_error = size * transform.relative_error() / length as f64;
+        let mass_error = total * transform.relative_error() / length as f64;
         // A real line has real coefficients at frequency 0 and at the highest.
         transform.spectrum[0].im = 0.0;
         transform.spectrum[length / 2].im = 0.0;
@@ -209,7 +303,9 @@ impl Composition {
         let lowest = sign * self.origin + base * self.step;
         let rounding_of_points = 4.0
             * ROUNDOFF
-            * (self.origin_scale * 4.0 + (base.abs() + length as f64) * self.step + lowest.abs());
+            * (self.origin_scale * (4.0 + self.kinds)
+                + (base.abs() + length as f64) * self.step
+                + lowest.abs());
         Composed {
             masses,
             lowest,
@@ -220,9 +316,16 @@ impl Composition {
             log_below: self.log_below,
             infinite: self.infinite,
             loss_error: self.loss_error + rounding_of_points,
-            inflation: self.inflation,
+            // Sums over all kinds of rounds are rounded at each of them.
+            inflation: self.inflation
+                + 4.0 * ROUNDOFF * (1.0 + self.kinds) * (1.0 + self.log_sizes),
         }
     }
+}
+
+/// Modulus, where nothing overflows.
+fn size(value: Complex64) -> f64 {
+    value.norm_sqr().sqrt()
 }
 
 /// (1 + change)^rounds, and a bound on its modulus if `change` is off by `error`.

@@ -25,15 +25,30 @@ pub(super) struct Grid {
     pub(super) loss_tolerance: f64,
 }
 
-/// A measure on the points `origin + (first + i) · step` of L = ln dP/dQ.
+/// Mass at a lattice point.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    /// Which point.
+    pub(super) index: i64,
+    /// Tilted mass: Q-mass · R^power · e^(−log_scale).
+    pub(super) mass: f64,
+}
+
+/// Adds mass to the last point, or to a new one after it.
+pub(super) fn put(points: &mut Vec<Point>, index: i64, mass: f64) {
+    match points.last_mut() {
+        Some(last) if last.index == index => last.mass += mass,
+        _ => points.push(Point { index, mass }),
+    }
+}
+
+/// A measure on points `origin + index · step` of L = ln dP/dQ.
 #[derive(Debug, Clone)]
 pub(super) struct Lattice {
     /// Position of lattice index 0.
     pub(super) origin: f64,
-    /// Lattice index of the first mass.
-    pub(super) first: i64,
-    /// Tilted masses: Q-mass · R^power · e^(−log_scale).
-    pub(super) masses: Vec<f64>,
+    /// Points that have mass, by increasing index; wide cells leave most without.
+    pub(super) points: Vec<Point>,
     /// Common factor taken out of the masses, so that they sum to about 1.
     pub(super) log_scale: f64,
     /// Mass of infinite privacy loss.

@@ -5,7 +5,7 @@
 //! cuts are placed so that the ratio P/Q of each interval is a lattice point; the lattice is
 //! shifted to fit the first interval (PROOF.md, §3). Error h²/12 in variance per round.
 
-use super::lattice::{Grid, Lattice, Strides};
+use super::lattice::{Grid, Lattice, Point, Strides, put};
 use super::pair::{Anchor, Direction, Pair};
 use super::profile::Profile;
 use super::quadrature::{cell, exp_m1};
@@ -27,8 +27,7 @@ pub(super) fn be_dominated(
         power: grid.direction.power(grid.tilt),
         log_scale,
         offset: 0.0,
-        first: 0,
-        masses: Vec::new(),
+        points: Vec::new(),
         peak: (pair.noise() * std::f64::consts::TAU.sqrt()).recip(),
         high,
         tolerance: grid.loss_tolerance.max(2.0 * ROUNDOFF),
@@ -54,12 +53,11 @@ pub(super) fn be_dominated(
             }
         }
     }
-    let last = walk.first + walk.masses.len() as i64 - 1;
+    let last = walk.points.last().map_or(0, |point| point.index);
     let highest_cut = pair.locate(walk.offset + last as f64 * grid.step);
     Lattice {
         origin: pair.origin() + walk.offset,
-        first: walk.first,
-        masses: walk.masses,
+        points: walk.points,
         log_scale,
         infinite: 0.0,
         loss_error: pair.loss_error(low, high) + walk.worst_residual,
@@ -75,9 +73,7 @@ struct Walk<'a> {
     log_scale: f64,
     /// Excess of lattice index 0.
     offset: f64,
-    /// Lattice index of the first mass.
-    first: i64,
-    masses: Vec<f64>,
+    points: Vec<Point>,
     /// Density of the noise at 0.
     peak: f64,
     /// Output above which there is next to no mass.
@@ -91,14 +87,6 @@ impl Walk<'_> {
     /// The tilt at a lattice point, to be multiplied with a mass of Q.
     fn log_tilt(&self, index: i64) -> f64 {
         self.power * (self.pair.origin() + self.offset + index as f64 * self.step) - self.log_scale
-    }
-
-    fn push(&mut self, index: i64, mass: f64) {
-        if self.masses.is_empty() {
-            self.first = index;
-        }
-        self.masses.resize((index - self.first) as usize, 0.0);
-        self.masses.push(mass);
     }
 
     /// Chooses the lattice and the first cut; outputs below it are merged or dropped.
@@ -128,7 +116,8 @@ impl Walk<'_> {
             }
             self.worst_residual += self.pair.tail_error(cut);
             let (_, mass) = self.pair.below(cut);
-            self.push(index, self.log_tilt(index).exp() * mass);
+            let mass = self.log_tilt(index).exp() * mass;
+            put(&mut self.points, index, mass);
             return cut;
         }
         self.start_bounded(low, offset)
@@ -157,7 +146,7 @@ impl Walk<'_> {
         }
         let place = (excess - self.offset) / self.step;
         let index = (place - 1e-9).floor() as i64;
-        if self.masses.is_empty() || index <= self.first {
+        if (self.points.first()).is_none_or(|first| index <= first.index) {
             if may_move {
                 self.merge_all();
             } else {
@@ -168,29 +157,38 @@ impl Walk<'_> {
         self.worst_residual = self.worst_residual.max(self.pair.tail_error(x));
         let missing = (excess - self.offset - index as f64 * self.step).exp_m1();
         let (mut needed, mut moved) = (q * missing, q);
-        let last = self.first + self.masses.len() as i64 - 1;
-        let mut donor = last.min(index - 1);
-        while needed > 0.0 && donor >= self.first {
-            let slot = (donor - self.first) as usize;
-            let mass = self.masses[slot] * (-self.log_tilt(donor)).exp();
-            let each = -((donor - index) as f64 * self.step).exp_m1();
+        let donors = self.points.partition_point(|point| point.index < index);
+        for slot in (0..donors).rev() {
+            let donor = self.points[slot];
+            let mass = donor.mass * (-self.log_tilt(donor.index)).exp();
+            let each = -((donor.index - index) as f64 * self.step).exp_m1();
             let share = (needed / (mass * each)).min(1.0);
             if mass > 0.0 {
                 needed -= mass * each * share;
                 moved += mass * share;
-                self.masses[slot] *= if share > 1.0 - 1e-9 { 0.0 } else { 1.0 - share };
+                self.points[slot].mass *= if share > 1.0 - 1e-9 { 0.0 } else { 1.0 - share };
             }
-            donor -= 1;
+            if needed <= 0.0 {
+                break;
+            }
         }
+        // If all of it does not come down to the point, the ratio is moved: down for remove, up
+        // to the next point for add.
+        let index = if needed > 0.0 && direction == Direction::Add {
+            index + 1
+        } else {
+            index
+        };
         self.add(index, self.log_tilt(index).exp() * moved);
     }
 
     /// Merges the whole line: an atom of ratio 1, which tells nothing.
     fn merge_all(&mut self) {
-        self.masses.clear();
+        self.points.clear();
         self.offset = -self.pair.origin();
         self.worst_residual = 0.0;
-        self.push(0, self.log_tilt(0).exp());
+        let mass = self.log_tilt(0).exp();
+        put(&mut self.points, 0, mass);
     }
 
     /// Moves the ratio of the last interval to the lattice point that makes the divergence
@@ -205,11 +203,11 @@ impl Walk<'_> {
 
     /// Adds to a lattice point not below the first.
     fn add(&mut self, index: i64, mass: f64) {
-        let next = self.first + self.masses.len() as i64;
-        if self.masses.is_empty() || index >= next {
-            self.push(index, mass);
-        } else if index >= self.first {
-            self.masses[(index - self.first) as usize] += mass;
+        let slot = self.points.partition_point(|point| point.index < index);
+        match self.points.get_mut(slot) {
+            Some(point) if point.index == index => point.mass += mass,
+            Some(_) if slot == 0 => {}
+            _ => self.points.insert(slot, Point { index, mass }),
         }
     }
 
@@ -233,8 +231,8 @@ impl Walk<'_> {
         let mut index = (place + 0.5 * stride as f64)
             .round()
             .max((place + 1e-3).ceil());
-        if !self.masses.is_empty() {
-            index = index.max((self.first + self.masses.len() as i64) as f64);
+        if let Some(last) = self.points.last() {
+            index = index.max((last.index + 1) as f64);
         }
         let gap = anchor.excess - self.offset - index * self.step;
         let below = exp_m1(gap); // R(x)/r − 1 < 0
@@ -249,7 +247,7 @@ impl Walk<'_> {
         let index = index as i64;
         let fall = 0.5 * anchor.x * anchor.x * precision;
         let density = (self.log_tilt(index) - fall).exp() * self.peak;
-        self.push(index, density * found.mass);
+        put(&mut self.points, index, density * found.mass);
         Some(found.width)
     }
 

@@ -5,6 +5,7 @@ mod bracket;
 mod compose;
 mod lattice;
 mod lower;
+mod moments;
 mod pair;
 mod profile;
 mod quadrature;

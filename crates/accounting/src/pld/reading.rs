@@ -88,8 +88,7 @@ impl Curve {
             .min(decay.recip())
             .min(self.step / (decay * decay));
         let to_end = (-tilt * (self.highest() - epsilon)).exp();
-        let absolute = self.mass_error * spread
-            + 1.01 * (self.spectral_error.common + self.spectral_error.at_end * to_end);
+        let absolute = self.mass_error * spread + 1.01 * self.spectral_error.at(to_end);
         let size =
             first.abs() + second.abs() + 2.0 * self.mass_error * (length as f64).min(decay.recip());
         (
@@ -104,6 +103,9 @@ impl Curve {
 
     /// δ at ε is at most this, loss errors apart.
     pub(super) fn delta_up(&self, epsilon: f64) -> f64 {
+        if epsilon < self.lowest {
+            return 1.0; // losses between ε and the window are not seen
+        }
         let (value, error) = self.scaled(epsilon);
         // Losses above the window fall back into it; below ε they are missed.
         let missed = (self.log_mass + self.log_above
@@ -116,6 +118,8 @@ impl Curve {
 
     /// δ at ε is at least this, loss errors apart.
     pub(super) fn delta_down(&self, epsilon: f64) -> f64 {
+        // δ falls with ε, and below the window nothing is seen.
+        let epsilon = epsilon.max(self.lowest);
         let (value, error) = self.scaled(epsilon);
         let Window {
             tilt,
@@ -133,7 +137,7 @@ impl Curve {
             / -((below - tilt) * length).exp_m1();
         let kept = scale * (value - error);
         let rounding = self.inflation + 64.0 * ROUNDOFF * (1.0 + self.log_mass.abs());
-        kept * (-rounding).exp() - (from_above + from_below) * (1.0 + 1e-9)
+        kept * (-rounding).exp() - (from_above + from_below) * rounding.exp() * (1.0 + 1e-9)
     }
 
     /// Smallest ε found at which δ is certainly at most this; infinite if none in the window.

@@ -1,6 +1,7 @@
 //! One round as the composition needs it: its spectrum and what its tails weigh.
 
 use super::lattice::Lattice;
+use super::moments::LowFrequencies;
 use super::transform::Transform;
 use super::window::Window;
 use crate::special::ROUNDOFF;
@@ -12,6 +13,13 @@ pub(super) struct Spectrum {
     /// Coefficients less 1. The heaviest point is moved to index 0, where its coefficient is its
     /// mass at all frequencies, so only the other points pass through the transform.
     pub(super) changes: Vec<Complex64>,
+    /// What else is known of the round.
+    pub(super) scalars: Scalars,
+}
+
+/// What a composition adds up, round by round.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scalars {
     /// Error of every coefficient.
     pub(super) error: f64,
     /// ln of the total mass taken out.
@@ -44,17 +52,13 @@ impl Spectrum {
     ) -> Self {
         let sign = window.direction.sign();
         let step = window.length / transform.length as f64;
-        let total: f64 = lattice.masses.iter().sum();
-        let rest = wrap(lattice, sign, centre, total, &mut transform.line);
-        transform.run_forward();
+        let total: f64 = lattice.points.iter().map(|point| point.mass).sum();
+        let (changes, error) = transformed(lattice, sign, centre, total, transform, frequencies);
         let moment = |exponent: f64| lattice.log_moment(sign * exponent, step, total);
         let shift = centre as f64 * step;
         let log_sizes = 1.0 + total.ln().abs() + lattice.log_scale.abs();
-        Self {
-            changes: (transform.spectrum[..frequencies].iter())
-                .map(|coefficient| coefficient - rest)
-                .collect(),
-            error: transform.relative_error() * rest + 4.0 * ROUNDOFF,
+        let scalars = Scalars {
+            error,
             log_mass: total.ln() + lattice.log_scale,
             origin: lattice.origin + shift,
             origin_scale: lattice.origin.abs() + shift.abs(),
@@ -63,27 +67,25 @@ impl Spectrum {
             infinite: lattice.infinite,
             loss_error: lattice.loss_error,
             mass_error: lattice.mass_error + 4.0 * ROUNDOFF * log_sizes,
-        }
+        };
+        Self { changes, scalars }
     }
+}
 
-    /// A round that is `self` with probability `weight` and `other` else, publicly; both must
-    /// have the same origin.
-    pub(super) fn blend(&self, other: &Self, weight: f64, frequencies: usize) -> Self {
+impl Scalars {
+    /// Those of a round that is `self` with probability `weight` and `other` else, publicly; both
+    /// must have the same origin. Also the share of `self` in the tilted, normalised mixture.
+    pub(super) fn blend(&self, other: &Self, weight: f64) -> (Self, f64) {
         let (first, second) = (
             weight.ln() + self.log_mass,
             (1.0 - weight).ln() + other.log_mass,
         );
         let log_mass = add_logarithms(first, second);
         let share = (first - log_mass).exp();
-        let changes = (self.changes[..frequencies].iter())
-            .zip(&other.changes)
-            .map(|(one, two)| two + (one - two) * share)
-            .collect();
         let mix = |one: f64, two: f64| {
             add_logarithms(first - log_mass + one, second - log_mass + two) + 16.0 * ROUNDOFF
         };
-        Self {
-            changes,
+        let blended = Self {
             error: self.error.max(other.error) + 4.0 * ROUNDOFF,
             log_mass,
             origin: self.origin,
@@ -94,7 +96,8 @@ impl Spectrum {
             loss_error: self.loss_error.max(other.loss_error),
             mass_error: self.mass_error.max(other.mass_error)
                 + 16.0 * ROUNDOFF * (1.0 + self.log_mass.abs() + other.log_mass.abs()),
-        }
+        };
+        (blended, share)
     }
 }
 
@@ -104,38 +107,66 @@ fn add_logarithms(a: f64, b: f64) -> f64 {
     high + (low - high).exp().ln_1p()
 }
 
-/// Lays the masses of a lattice, divided by `total`, on a circle, `centre` at 0 and left out.
-/// Returns the sum of the others.
-fn wrap(lattice: &Lattice, sign: f64, centre: i64, total: f64, line: &mut [f64]) -> f64 {
-    line.fill(0.0);
-    let length = line.len() as i64;
-    let scale = total.recip();
-    let towards = if sign > 0.0 { 1 } else { -1 };
-    let mut place = (towards * (lattice.first - centre)).rem_euclid(length);
+/// Coefficients less 1 of the lattice on a circle, and their error: divided by `total`, `centre`
+/// at 0 and left out.
+fn transformed(
+    lattice: &Lattice,
+    sign: f64,
+    centre: i64,
+    total: f64,
+    transform: &mut Transform,
+    frequencies: usize,
+) -> (Vec<Complex64>, f64) {
+    let length = transform.length;
     let mut rest = 0.0;
-    for (index, mass) in (lattice.first..).zip(&lattice.masses) {
-        if index != centre {
-            let mass = mass * scale;
-            line[place as usize] += mass;
-            rest += mass;
-        }
-        place += towards;
-        if place == length {
-            place = 0;
-        } else if place < 0 {
-            place = length - 1;
-        }
+    let points = around(lattice, sign, centre, length).map(|(place, mass)| {
+        let mass = mass / total;
+        rest += mass;
+        (place, mass)
+    });
+    if !(transform.low.as_ref()).is_some_and(|low| low.fits(length, frequencies)) {
+        transform.low = LowFrequencies::plan(length, frequencies);
     }
-    rest
+    let (mut coefficients, error) = if let Some(low) = &mut transform.low {
+        (low.run(points), low.relative_error())
+    } else {
+        transform.line.fill(0.0);
+        points.for_each(|(place, mass)| transform.line[place] += mass);
+        transform.run_forward();
+        let coefficients = transform.spectrum[..frequencies].to_vec();
+        (coefficients, transform.relative_error())
+    };
+    coefficients.truncate(frequencies);
+    for coefficient in &mut coefficients {
+        *coefficient -= rest;
+    }
+    (coefficients, error * rest + 4.0 * ROUNDOFF)
+}
+
+/// (place on the circle, mass) of all points but `centre`, which is at 0.
+fn around(
+    lattice: &Lattice,
+    sign: f64,
+    centre: i64,
+    length: usize,
+) -> impl Iterator<Item = (usize, f64)> {
+    let length = length as i64;
+    let towards = if sign > 0.0 { 1 } else { -1 };
+    (lattice.points.iter())
+        .filter(move |point| point.index != centre)
+        .map(move |point| {
+            let place = (towards * (point.index - centre)).rem_euclid(length);
+            (place as usize, point.mass)
+        })
 }
 
 impl Lattice {
     /// Lattice index of the largest mass.
     pub(super) fn heaviest(&self) -> i64 {
-        let (mut heaviest, mut most) = (self.first, 0.0);
-        for (index, &mass) in (self.first..).zip(&self.masses) {
-            if mass > most {
-                (heaviest, most) = (index, mass);
+        let (mut heaviest, mut most) = (0, -1.0);
+        for point in &self.points {
+            if point.mass > most {
+                (heaviest, most) = (point.index, point.mass);
             }
         }
         heaviest
@@ -143,16 +174,20 @@ impl Lattice {
 
     /// ln Σ massᵢ e^(exponent · Lᵢ) / total, rounded up.
     fn log_moment(&self, exponent: f64, step: f64, total: f64) -> f64 {
-        let factor = (-(exponent * step).abs()).exp();
-        let fold = |sum: f64, mass: &f64| sum * factor + mass;
-        let last = self.first + self.masses.len() as i64 - 1;
-        // Horner's rule towards the end where the factor is largest, so that nothing overflows.
-        let (sum, end) = if exponent >= 0.0 {
-            (self.masses.iter().fold(0.0, fold), last)
+        // Relative to the end where the factor is largest, so that nothing overflows.
+        let end = if exponent >= 0.0 {
+            self.points.last()
         } else {
-            (self.masses.iter().rev().fold(0.0, fold), self.first)
+            self.points.first()
         };
-        let rounding = 4.0 * ROUNDOFF * self.masses.len() as f64;
-        (sum / total).ln() + exponent * (self.origin + end as f64 * step) + rounding
+        let end = end.map_or(0, |point| point.index);
+        let sum: f64 = (self.points.iter())
+            .map(|point| point.mass * (exponent * ((point.index - end) as f64 * step)).exp())
+            .sum();
+        let rounding = 4.0 * ROUNDOFF * (4.0 + self.points.len() as f64);
+        let place = exponent * (self.origin + end as f64 * step);
+        // What underflowed is less than this.
+        let lost = 1e-300 * self.points.len() as f64;
+        ((sum + lost) / total).ln() + place + rounding + 8.0 * ROUNDOFF * place.abs()
     }
 }

@@ -1,5 +1,6 @@
 //! Fast Fourier transforms, their working space and their error.
 
+use super::moments::LowFrequencies;
 use crate::special::ROUNDOFF;
 use realfft::num_complex::Complex64;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
@@ -24,6 +25,11 @@ thread_local! {
 const LONGEST_SPARE: usize = 1 << 18;
 const MOST_SPARES: usize = 4;
 
+/// A forward transform of this length, planned once.
+pub(super) fn real_transform(length: usize) -> Arc<dyn RealToComplex<f64>> {
+    PLANNER.with_borrow_mut(|planner| planner.plan_fft_forward(length))
+}
+
 /// Transforms of one length, and their working space.
 pub(super) struct Transform {
     pub(super) length: usize,
@@ -34,6 +40,8 @@ pub(super) struct Transform {
     /// Coefficients, out and in.
     pub(super) spectrum: Vec<Complex64>,
     scratch: Vec<Complex64>,
+    /// The plan for low frequencies alone, if it was wanted.
+    pub(super) low: Option<LowFrequencies>,
     /// Space for a product of spectra.
     pub(super) product: Vec<Complex64>,
     /// Space for the bounds of a product.
@@ -76,6 +84,7 @@ impl Transform {
             line: vec![0.0; length],
             spectrum: vec![Complex64::default(); length / 2 + 1],
             scratch: vec![Complex64::default(); scratch],
+            low: None,
             product: Vec::new(),
             envelope: Vec::new(),
             forward,
@@ -85,7 +94,12 @@ impl Transform {
 
     /// Error of every coefficient, relative to the sum of the moduli of the input.
     pub(super) fn relative_error(&self) -> f64 {
-        TRANSFORM_ERROR * ROUNDOFF * (self.length as f64).log2()
+        Self::error_of_length(self.length as f64)
+    }
+
+    /// The same for a transform of this length.
+    pub(super) fn error_of_length(length: f64) -> f64 {
+        TRANSFORM_ERROR * ROUNDOFF * length.log2()
     }
 
     /// Line to spectrum.

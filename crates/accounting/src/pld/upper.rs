@@ -4,7 +4,7 @@
 //! two ends so that both are kept. The ratio becomes larger in convex order, so the lattice pair
 //! is at least as easy to tell apart as the true one, alone and composed (PROOF.md, §2).
 
-use super::lattice::{Grid, Lattice, Strides};
+use super::lattice::{Grid, Lattice, Point, Strides, put};
 use super::pair::{Anchor, Direction, Pair};
 use super::profile::Profile;
 use super::quadrature::cell;
@@ -27,7 +27,7 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
         first,
         peak: (pair.noise() * std::f64::consts::TAU.sqrt()).recip(),
         loss_error: pair.loss_error(low, high),
-        masses: vec![0.0; (last - first + 1) as usize],
+        points: Vec::new(),
     };
     let mut infinite = 0.0;
     let mut x = if pair.is_sampled() && first == 0 {
@@ -59,8 +59,7 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
     infinite += build.cut_above(x, last);
     Lattice {
         origin: pair.origin(),
-        first: build.first,
-        masses: build.masses,
+        points: build.points,
         log_scale,
         infinite,
         loss_error: build.loss_error,
@@ -99,7 +98,7 @@ struct Builder<'a> {
     /// Density of the noise at 0.
     peak: f64,
     loss_error: f64,
-    masses: Vec<f64>,
+    points: Vec<Point>,
 }
 
 impl Builder<'_> {
@@ -111,7 +110,7 @@ impl Builder<'_> {
     /// Adds an amount e^log_factor · mass of Q to a lattice point, tilted.
     fn add(&mut self, index: i64, log_factor: f64, mass: f64) {
         let tilt = self.power * self.loss(index) - self.log_scale;
-        self.masses[(index - self.first) as usize] += (log_factor + tilt).exp() * mass;
+        put(&mut self.points, index, (log_factor + tilt).exp() * mass);
     }
 
     /// Splits Q-mass `mass`, whose P-mass exceeds r · mass by r · rise, between the two ends of
@@ -141,9 +140,9 @@ impl Builder<'_> {
         let tilt = self.power * self.loss(index) - self.log_scale;
         let fall = 0.5 * anchor.x * anchor.x * self.pair.precision();
         let density = (tilt - fall).exp() * self.peak;
-        let place = (index - self.first) as usize;
-        self.masses[place] += density * left;
-        self.masses[place + span.stride as usize] += density * right * span.tilt;
+        put(&mut self.points, index, density * left);
+        let end = density * right * span.tilt;
+        put(&mut self.points, index + span.stride, end);
     }
 
     /// Outputs below `x`: the P-mass moves up to `x`, the rest of Q to ratio 0. Returns the mass
