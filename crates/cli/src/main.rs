@@ -1,16 +1,12 @@
 //! The command `tacita`.
 
 mod commands;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "not every kind of data has a command yet"
-)]
 mod datasets;
 mod models;
 mod plot;
 mod random;
 mod report;
+mod run;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -29,8 +25,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train a model privately: handwritten digits, in seconds.
-    Train(commands::train::Args),
+    /// Train a model privately, on a public data set or your own.
+    Train(Box<commands::train::Args>),
+    /// Go on with a run that stopped or died.
+    Resume(commands::resume::Args),
+    /// What a trained model says of new input.
+    Predict(commands::predict::Args),
     /// What a plan or a run's ledger costs: ε at a δ, with proof.
     Account(commands::account::Args),
     /// The least noise that keeps a budget, or what fits into it.
@@ -47,6 +47,8 @@ const BAD_INPUT: u8 = 2;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Train(args) => commands::train::run(&args),
+        Command::Resume(args) => commands::resume::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Account(args) => commands::account::run(&args),

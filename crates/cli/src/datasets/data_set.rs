@@ -31,7 +31,7 @@ pub struct TestSet {
 }
 
 /// Where records come from and what to know about them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct About {
     /// Who made them, or which file they are.
     pub origin: String,

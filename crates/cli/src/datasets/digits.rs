@@ -42,18 +42,6 @@ impl Digits {
         Self::read(TRAINING..TRAINING + TEST)
     }
 
-    /// All records as one batch.
-    pub fn all(&self, device: &Device) -> Labelled<Tensor<4>> {
-        self.batch(&(0..self.records.len()).collect::<Vec<_>>(), device)
-    }
-
-    /// The grey levels of all records one after the other, and their classes.
-    pub(super) fn into_parts(self) -> (Vec<u8>, Vec<u16>) {
-        let levels = self.records.iter().flat_map(|record| &record[..PIXELS]);
-        let classes = self.records.iter().map(|record| u16::from(record[PIXELS]));
-        (levels.copied().collect(), classes.collect())
-    }
-
     fn read(range: Range<usize>) -> Result<Self> {
         let mut bytes = Vec::new();
         ZlibDecoder::new(PACKED)

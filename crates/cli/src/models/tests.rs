@@ -70,8 +70,8 @@ fn image_models_equal_the_per_sample_loop() {
     let take = |images: Tensor<4>, range: std::ops::Range<usize>| {
         images.narrow(0, range.start, range.len())
     };
-    let convolutions = vec![ConvolutionConfig::new(3, 3, 1, 1)];
-    let cnn = CnnConfig::new([1, 8], convolutions, 2, 5, 2).with_activation(ActivationConfig::Tanh);
+    let convolutions = vec![ConvolutionConfig::new(3, 3, 1, 1).with_pool_stride(Some(2))];
+    let cnn = CnnConfig::new([1, 8], convolutions, 5, 2).with_activation(ActivationConfig::Tanh);
     assert_exact(&cnn.init(&device), images([3, 1, 8, 8]), take);
     assert_exact(
         &Resnet9Config::new(4, 2, 2).init(&device),

@@ -6,6 +6,7 @@ use crate::models::{
     Resnet9Config, Scored, TransformerConfig, Unlabelled, Vgg11Config,
 };
 use anyhow::{Result, bail, ensure};
+use burn::nn::LeakyReluConfig;
 use burn::nn::activation::ActivationConfig;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
@@ -142,7 +143,7 @@ pub fn with_model<V: Visitor>(
             let activation = if tanh {
                 ActivationConfig::Tanh
             } else {
-                ActivationConfig::LeakyRelu(Default::default())
+                ActivationConfig::LeakyRelu(LeakyReluConfig::new())
             };
             let model = MlpConfig::new(vec![width, hidden, hidden, classes]);
             visitor.visit::<Rows, _>(model.with_activation(activation).init(device))

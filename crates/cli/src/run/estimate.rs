@@ -1,10 +1,9 @@
 //! How long a run will take and how much memory, measured on made-up records.
 
 use super::{FromSet, Resolved, Visitor, choose_model};
-use crate::datasets::{ImageSize, Images, RecordSet, Rows, Shape, Tokens};
+use crate::datasets::{Cell, Images, RecordSet, RowLayout, Rows, Shape, Tokens};
 use crate::models::Scored;
 use anyhow::{Context, Result};
-use burn::module::Module;
 use burn::tensor::Device;
 use std::time::Instant;
 use tacita::{Keys, Plan, Session, SessionOptions};
@@ -83,17 +82,17 @@ fn blank(shape: Shape, count: usize, classes: usize) -> Result<RecordSet> {
     let labels: Vec<u16> = (0..count).map(|index| (index % classes) as u16).collect();
     Ok(match shape {
         Shape::Images(size) => {
-            let ImageSize { .. } = size;
             let pixels = (0..count * size.values()).map(|index| (index * 37 % 256) as u8);
-            RecordSet::Images(Images::new(size, pixels.collect(), labels, classes)?)
+            RecordSet::Images(Images::new(size, 255, classes, pixels.collect(), labels)?)
         }
         Shape::Tokens { length, vocabulary } => {
-            let tokens = (0..count * length).map(|index| (index * 37 % vocabulary) as u32);
-            RecordSet::Tokens(Tokens::new(length, vocabulary, tokens.collect(), labels, classes)?)
+            let tokens = (0..count * length).map(|index| (index * 37 % vocabulary) as u16);
+            RecordSet::Tokens(Tokens::new(length, vocabulary, classes, tokens.collect(), labels)?)
         }
         Shape::Rows { width } => {
             let values = (0..count * width).map(|index| (index * 37 % 101) as f32 / 100.0);
-            RecordSet::Rows(Rows::plain(width, values.collect(), labels, classes)?)
+            let layout = RowLayout::Columns(vec![Cell::Number; width]);
+            RecordSet::Rows(Rows::new(layout, classes, values.collect(), labels)?)
         }
     })
 }

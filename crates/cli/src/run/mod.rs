@@ -19,8 +19,10 @@ mod spending;
 mod train;
 
 pub use choose_model::{FromSet, ModelName, Visitor, with_model};
-pub use evaluate::evaluate;
+pub use defaults::known;
+pub use estimate::estimate;
 pub use folder::{RunFolder, RunRecord};
-pub use resolved::Resolved;
+pub use progress::{grouped, words};
+pub use resolved::{PublicFacts, Resolved};
 pub use settings::Settings;
 pub use train::{Outcome, Output, resume, start};

@@ -13,7 +13,6 @@ use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::{Score, Scored};
 use crate::report::facts::Evaluation;
 use anyhow::{Context, Result, bail, ensure};
-use burn::module::Module;
 use burn::tensor::Device;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

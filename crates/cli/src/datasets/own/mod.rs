@@ -12,7 +12,7 @@ mod unbounded;
 mod tests;
 
 pub(super) use images::{class_folders, open as open_images};
-pub use inputs::{Inputs, read as read_inputs};
+pub use inputs::read as read_inputs;
 pub(super) use jsonl::open as open_jsonl;
 pub(super) use table::{Format, open as open_table};
 pub use unbounded::Unbounded;

@@ -6,6 +6,7 @@ use crate::datasets::data_set::{About, DataSet, TestSet};
 use crate::datasets::preparation::{
     Basis, Column, Encoding, InputPreparation, Preparation, TablePreparation, Values,
 };
+use crate::datasets::records::Shape;
 use crate::datasets::statistics;
 use anyhow::{Result, ensure};
 
@@ -50,6 +51,28 @@ impl Unbounded {
     /// The number of training records, where the user declared it to be public.
     pub fn public_count(&self) -> Option<u64> {
         self.public_count
+    }
+
+    /// A short name, as in the name of a run folder.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The input of a model for these records, whatever the bounds will be.
+    pub fn shape(&self) -> Shape {
+        let width = |column: &Column| match &column.encoding {
+            Encoding::Categorical { categories } => categories.len(),
+            Encoding::Hashed { buckets } => *buckets,
+            Encoding::Pending | Encoding::Numeric { .. } => 1,
+        };
+        Shape::Rows {
+            width: self.columns.iter().map(width).sum(),
+        }
+    }
+
+    /// Whether there are test records that are not declared public.
+    pub fn has_private_test(&self) -> bool {
+        self.test.as_ref().is_some_and(|(_, public)| !public)
     }
 
     /// Entries of the histogram.

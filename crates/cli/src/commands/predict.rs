@@ -1,0 +1,105 @@
+//! `tacita predict`: what a trained model says of new input.
+
+use crate::datasets::{self, RecordSet, chunks};
+use crate::models::Scored;
+use crate::run::{FromSet, RunFolder, Visitor, with_model};
+use anyhow::{Context, Result, bail};
+use burn::tensor::Device;
+use burn::tensor::activation::softmax;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Arguments of `tacita predict`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Input is prepared as the training records were. A table needs the columns the model learned from; texts are \
+lines of a file, or a field of JSON lines (--text); images are a file or a folder.
+
+Examples:
+  tacita predict runs/patients-1 --input new.csv
+  tacita predict runs/imdb-1 --input reviews.txt --json")]
+pub struct Args {
+    /// Folder of a finished run
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// File or folder with new input
+    #[arg(long, value_name = "FILE")]
+    input: PathBuf,
+    /// Field of the text, if the input is JSON lines
+    #[arg(long, value_name = "FIELD")]
+    text: Option<String>,
+    /// Print JSON lines with the probability of every class
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `tacita predict`.
+pub fn run(args: &Args) -> Result<()> {
+    let (folder, record) = RunFolder::open(&args.folder)?;
+    if !folder.model().exists() {
+        bail!(
+            "{} does not exist: the run has not finished; go on with: tacita resume {}",
+            folder.model().display(),
+            args.folder.display()
+        );
+    }
+    let options = record.settings.options(true)?;
+    let preparation = &record.preparation;
+    let vectors = datasets::word_vectors(preparation, &options)?;
+    let delimiter = options.schema.delimiter;
+    let text = args.text.as_deref();
+    let inputs = datasets::read_inputs(&args.input, preparation, text, delimiter, vectors)?;
+    let device = Device::default();
+    let classes = &preparation.classes;
+    let predict = Predict {
+        folder: &folder,
+        records: inputs.records,
+        device: device.clone(),
+    };
+    let hidden = record.settings.hidden;
+    let (name, shape) = (record.model, record.shape);
+    let rows = with_model(name, shape, classes.len(), hidden, &device, predict)?;
+    let mut out = std::io::stdout().lock();
+    for (name, row) in inputs.names.iter().zip(rows) {
+        let best = (0..row.len()).max_by(|a, b| row[*a].total_cmp(&row[*b])).unwrap_or(0);
+        let written = if args.json {
+            let all: serde_json::Map<_, _> = (classes.iter().zip(&row))
+                .map(|(class, value)| (class.clone(), json!(value)))
+                .collect();
+            writeln!(out, "{}", json!({ "input": name, "class": classes[best], "probability": all }))
+        } else {
+            writeln!(out, "{name}\t{}\t{:.3}", classes[best], row[best])
+        };
+        // The reader has had enough (a closed pipe).
+        if written.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+struct Predict<'a> {
+    folder: &'a RunFolder,
+    records: RecordSet,
+    device: Device,
+}
+
+impl Visitor for Predict<'_> {
+    type Output = Vec<Vec<f32>>;
+
+    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output> {
+        let model = tacita::load_model(model, &self.folder.model())?;
+        let records = R::from_set(self.records).context("the input is of another kind than the model")?;
+        let mut rows = Vec::new();
+        for batch in chunks(&records, 500, &self.device) {
+            let Some(values) = model.class_values(batch) else {
+                bail!("an autoencoder has no classes to predict");
+            };
+            let [_, classes] = values.dims();
+            let values: Vec<f32> = softmax(values, 1).into_data().iter::<f32>().collect();
+            rows.extend(values.chunks(classes).map(<[f32]>::to_vec));
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,35 @@
+//! `tacita resume`: goes on with a run that stopped or died.
+
+use super::train;
+use crate::run::{self, Output};
+use anyhow::Result;
+use std::path::PathBuf;
+
+/// Arguments of `tacita resume`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A private run takes fresh keys and goes on after the last step its ledger holds: steps lost between the last \
+checkpoint and a crash stay spent. With --seed, which is not private, they are made again, and the result is \
+that of an unbroken run.
+
+Example:
+  tacita resume runs/digits-1")]
+pub struct Args {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Print a summary in JSON
+    #[arg(long)]
+    json: bool,
+    /// No progress bar and no words but the summary
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs `tacita resume`.
+pub fn run(args: &Args) -> Result<()> {
+    let output = Output { quiet: args.quiet };
+    let outcome = run::resume(&args.folder, output)?;
+    train::print(&outcome, args.json);
+    Ok(())
+}

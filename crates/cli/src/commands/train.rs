@@ -1,0 +1,215 @@
+//! `tacita train`: from data to a model with a certified guarantee.
+
+use crate::datasets::Source;
+use crate::report::facts::Evaluation;
+use crate::run::{self, Outcome, Output, PublicFacts, Resolved, Settings, grouped};
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Arguments of `tacita train`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without arguments, trains on 3,823 images of handwritten digits (UCI, CC BY 4.0) as if they were private, and \
+tests on 1,797 public ones by other writers.
+
+Examples:
+  tacita train
+  tacita train --data fashion-mnist --epsilon 3 --epochs 30
+  tacita train --data mnist --clipping online --rate-schedule online --optimizer sgd --learning-rate 1
+  tacita train --data mnist --clipping abadi:1.5 --threshold-decay 2 --growing-mu 2 --optimizer sgd
+  tacita train --csv patients.csv --label outcome --schema patients.toml --records 5000 --test-share 0.2
+  tacita train run.toml --dry-run")]
+pub struct Args {
+    /// Settings in TOML, with the names of the flags; flags count more
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+    /// Folder to make for the run [default: the first free one of runs/NAME-1, -2, ...]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print the plan, its certified ε, and an estimate of time and memory; touch no data
+    #[arg(long)]
+    dry_run: bool,
+    /// Print a summary in JSON
+    #[arg(long)]
+    json: bool,
+    /// No progress bar and no words but the summary
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs `tacita train`.
+pub fn run(args: &Args) -> Result<()> {
+    let settings = match &args.file {
+        Some(path) => args.settings.clone().over(Settings::read(path)?),
+        None => args.settings.clone(),
+    };
+    let settings = with_set_named(settings);
+    if args.dry_run {
+        return dry_run(settings, args.json);
+    }
+    let output = Output { quiet: args.quiet };
+    let outcome = run::start(settings, args.out.as_deref(), output)?;
+    print(&outcome, args.json);
+    Ok(())
+}
+
+/// Names the default data set, so that it stands in the run folder.
+fn with_set_named(mut settings: Settings) -> Settings {
+    if let Ok(Source::Builtin(set)) = settings.source() {
+        settings.data = Some(set);
+    }
+    settings
+}
+
+/// Prints what a run gave.
+pub fn print(outcome: &Outcome, as_json: bool) {
+    if as_json {
+        println!("{}", summary(outcome));
+    } else {
+        print!("{}", text(outcome));
+    }
+}
+
+fn summary(outcome: &Outcome) -> Value {
+    let accuracy = outcome.evaluation.as_ref().map(|evaluation| match evaluation {
+        Evaluation::PublicTest { accuracy, .. } | Evaluation::NoisyCount { accuracy, .. } => *accuracy,
+    });
+    let report = &outcome.report;
+    json!({
+        "accuracy": accuracy,
+        "squared_error": outcome.squared_error,
+        "private": report.private,
+        "epsilon": { "lower": report.epsilon_lower, "upper": report.epsilon_upper },
+        "delta": report.delta,
+        "steps": outcome.steps,
+        "noise_multiplier": report.noise_multipliers[0],
+        "seconds": outcome.seconds,
+        "folder": outcome.folder.path(),
+    })
+}
+
+fn text(outcome: &Outcome) -> String {
+    let mut lines = Vec::new();
+    if outcome.steps < outcome.report.steps {
+        lines.push(format!(
+            "Stopped after {} of {} steps. What was committed stays the guarantee; go on with: tacita resume {}\n",
+            outcome.steps,
+            outcome.report.steps,
+            outcome.folder.path().display()
+        ));
+    }
+    match &outcome.evaluation {
+        Some(Evaluation::PublicTest { accuracy, records, on, .. }) => lines.push(format!(
+            "Accuracy {:.1} % on {} {on}, after {:.1} s",
+            100.0 * accuracy,
+            grouped(*records),
+            outcome.seconds
+        )),
+        Some(Evaluation::NoisyCount { accuracy, noise_std, .. }) => lines.push(format!(
+            "Accuracy {:.1} % ± {:.1} % (noise) on private test records, part of the budget; after {:.1} s",
+            100.0 * accuracy,
+            100.0 * noise_std,
+            outcome.seconds
+        )),
+        None => match outcome.squared_error {
+            Some(error) => lines.push(format!(
+                "Mean squared error {error:.5} on public test records, after {:.1} s",
+                outcome.seconds
+            )),
+            None => lines.push(format!("Trained in {:.1} s", outcome.seconds)),
+        },
+    }
+    lines.push(format!("\n{}", outcome.report));
+    let path = outcome.folder.path();
+    lines.push(format!("Written to {}", path.display()));
+    for (name, what) in [
+        ("report.html", "the privacy report, to read, print and sign"),
+        ("model.safetensors", "the model"),
+        ("ledger.jsonl", "every release, recorded before it was made"),
+        ("config.toml", "every setting; others: run.json, facts.json, metrics.jsonl"),
+    ] {
+        lines.push(format!("  {name:<18}{what}"));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Says what would be done, from public knowledge alone.
+fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
+    let source = settings.source()?;
+    let own_test = settings.test.is_some() || settings.test_share.is_some();
+    let (public, classes, name) = match source {
+        Source::Builtin(set) => {
+            let known = run::known(set);
+            let public = PublicFacts {
+                records: known.records,
+                shape: known.shape,
+                estimates_bounds: false,
+                private_test: false,
+            };
+            (public, Some(known.classes), set.name().to_string())
+        }
+        _ => {
+            let options = settings.options(true)?;
+            let records = options.schema.records.context(
+                "a dry run opens no file, so say how many records there are with --records N",
+            )?;
+            let kept = 1.0 - settings.test_share.unwrap_or(0.0);
+            let public = PublicFacts {
+                records: (records as f64 * kept).round() as u64,
+                shape: crate::datasets::Shape::Rows { width: 1 },
+                estimates_bounds: settings.estimate_bounds,
+                private_test: own_test && !settings.public_test,
+            };
+            (public, None, "your data".to_string())
+        }
+    };
+    let resolved = Resolved::new(settings, public, None)?;
+    let estimate = classes.map(|classes| run::estimate(&resolved, classes)).transpose()?;
+    let plan = &resolved.plan;
+    let seconds = estimate.map(|estimate| estimate.step_seconds * plan.steps() as f64);
+    let upper = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
+    if as_json {
+        let summary = json!({
+            "epsilon": { "lower": plan.epsilon().lower_bound(), "upper": upper },
+            "delta": plan.delta(),
+            "steps": plan.steps(),
+            "rate": plan.rate(),
+            "noise_multiplier": plan.noise_multipliers(0)[0],
+            "parameters": estimate.map(|estimate| estimate.parameters),
+            "seconds": seconds,
+            "peak_bytes": estimate.and_then(|estimate| estimate.peak_bytes),
+        });
+        println!("{summary}");
+        return Ok(());
+    }
+    let parameters = estimate.map_or(0, |estimate| estimate.parameters);
+    println!("{}", run::words(&resolved, &name, parameters));
+    println!("  guarantee   ε ≤ {upper:.4} at δ = {:e}", plan.delta());
+    match (seconds, estimate) {
+        (Some(seconds), Some(estimate)) => {
+            let memory = estimate.peak_bytes.map_or_else(
+                || "unknown".to_string(),
+                |bytes| format!("{} MiB", bytes >> 20),
+            );
+            println!(
+                "  estimate    {} in all ({:.0} ms a step), {memory} of memory beside the data",
+                duration(seconds),
+                1e3 * estimate.step_seconds
+            );
+        }
+        _ => println!("  estimate    time and memory are not known before the data are opened"),
+    }
+    println!("A dry run: no data were opened and nothing was spent.");
+    Ok(())
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
