@@ -5,6 +5,7 @@ mod datasets;
 mod models;
 mod plot;
 mod random;
+mod report;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -29,6 +30,8 @@ enum Command {
     Account(commands::account::Args),
     /// The least noise that keeps a budget, or what fits into it.
     Calibrate(commands::calibrate::Args),
+    /// The privacy report of a run: one HTML page, and JSON.
+    Report(commands::report::Args),
     /// What a private training step costs beside a plain one.
     Bench(commands::bench::Args),
 }
@@ -39,6 +42,7 @@ const BAD_INPUT: u8 = 2;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Train(args) => commands::train::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Account(args) => commands::account::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod calibrate;
 mod choice;
 mod plan;
+pub mod report;
 mod schedule;
 mod statement;
 pub mod train;

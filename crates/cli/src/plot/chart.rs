@@ -26,6 +26,15 @@ pub struct Series {
     pub lower: Vec<(f64, f64)>,
 }
 
+/// A point worth naming.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    /// Where.
+    pub at: (f64, f64),
+    /// What stands beside it.
+    pub label: String,
+}
+
 /// One pair of axes.
 #[derive(Debug, Clone)]
 pub struct Chart {
@@ -39,6 +48,8 @@ pub struct Chart {
     pub log_y: bool,
     /// What is drawn.
     pub series: Vec<Series>,
+    /// Points named on top of the lines.
+    pub marks: Vec<Mark>,
 }
 
 impl Chart {
@@ -49,7 +60,8 @@ impl Chart {
         let points = self
             .series
             .iter()
-            .flat_map(|s| s.points.iter().chain(&s.lower));
+            .flat_map(|s| s.points.iter().chain(&s.lower))
+            .chain(self.marks.iter().map(|mark| &mark.at));
         for &(x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
             range.0 = (range.0.0.min(x), range.0.1.max(x));
             range.1 = (range.1.0.min(y), range.1.1.max(y));

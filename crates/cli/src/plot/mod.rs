@@ -1,7 +1,9 @@
-//! Charts as SVG files.
+//! Charts as SVG: files of their own, or parts of a page.
 
 mod chart;
 mod spending;
 mod svg;
 
+pub use chart::{Chart, Mark, Series, Stroke};
 pub use spending::spent;
+pub use svg::{inline, legend_items, power_of_ten};

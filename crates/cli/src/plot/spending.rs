@@ -19,6 +19,7 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
         y_label: "δ".to_string(),
         log_y: true,
         series: Vec::new(),
+        marks: Vec::new(),
     };
     let mut spending = Chart {
         title: format!("Budget spent, δ = {delta:e}"),
@@ -26,6 +27,7 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
         y_label: "ε".to_string(),
         log_y: false,
         series: Vec::new(),
+        marks: Vec::new(),
     };
     for (colour, (name, ledger)) in ledgers.iter().enumerate() {
         let known: Vec<Known> = accountants()

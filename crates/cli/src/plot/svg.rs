@@ -1,14 +1,40 @@
-//! Charts side by side in one SVG file that is readable on light and dark pages.
+//! Charts in SVG, readable on light and dark pages: side by side in a file, or one in a page.
 
-use super::chart::{Chart, Series, Stroke, ticks};
+use super::chart::{Chart, Mark, Series, Stroke, ticks};
 use std::fmt::Write;
 
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 380.0;
-const LEFT: f64 = 74.0;
-const RIGHT: f64 = 18.0;
-const TOP: f64 = 40.0;
-const BOTTOM: f64 = 56.0;
+/// Where the axes stand.
+struct Layout {
+    width: f64,
+    height: f64,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    ticks: (usize, usize),
+}
+
+/// A chart in a file, with its title.
+const FILE: Layout = Layout {
+    width: 560.0,
+    height: 380.0,
+    left: 74.0,
+    right: 542.0,
+    top: 40.0,
+    bottom: 324.0,
+    ticks: (5, 6),
+};
+/// A chart in a page, which gives it a title and a legend. Small, so that its letters stay readable
+/// on a phone.
+const PAGE: Layout = Layout {
+    width: 400.0,
+    height: 260.0,
+    left: 54.0,
+    right: 388.0,
+    top: 10.0,
+    bottom: 214.0,
+    ticks: (4, 5),
+};
 const LEGEND_LINE: f64 = 20.0;
 /// Number of colours in the style sheet below.
 const COLOURS: usize = 6;
@@ -20,18 +46,18 @@ svg{--paper:#fff;--ink:#1c1e21;--grid:#d9dce1;--c0:#0072b2;--c1:#d55e00;--c2:#00
 @media(prefers-color-scheme:dark){svg{--paper:#16181c;--ink:#e6e8eb;--grid:#383c43;--c0:#56b4e9;--c1:#ff8c4a;--c2:#2fd0a5;--c3:#e09ad8;--c4:#f0e442;--c5:#b5b8be}}
 text{font:13px system-ui,sans-serif;fill:var(--ink)}.title{font-size:15px;font-weight:600}
 .paper{fill:var(--paper)}.axis{stroke:var(--ink);fill:none}.grid{stroke:var(--grid)}
-.line{fill:none;stroke-width:1.8}.band{stroke:none;fill-opacity:.28}
+.line{fill:none;stroke-width:1.8}.band{stroke:none;fill-opacity:.28}.mark{fill:var(--ink)}
 ";
 
 /// The charts as one SVG document.
 pub fn render(charts: &[Chart]) -> String {
-    let legend = charts
+    let lines = charts
         .iter()
-        .map(|chart| chart.series.len())
+        .map(|chart| chart.series.len() + chart.marks.len())
         .max()
         .unwrap_or(0) as f64;
-    let height = HEIGHT + LEGEND_LINE * legend + 10.0;
-    let width = WIDTH * charts.len() as f64;
+    let height = FILE.height + LEGEND_LINE * lines + 10.0;
+    let width = FILE.width * charts.len() as f64;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" role=\"img\">\n<style>\n{STYLE}"
@@ -47,26 +73,69 @@ pub fn render(charts: &[Chart]) -> String {
         "</style>\n<rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>"
     );
     for (index, chart) in charts.iter().enumerate() {
+        let shift = FILE.width * index as f64;
+        let middle = 0.5 * (FILE.left + FILE.right);
         let _ = writeln!(
             out,
-            "<g transform=\"translate({} 0)\">",
-            WIDTH * index as f64
+            "<g transform=\"translate({shift} 0)\">\
+             <text class=\"title\" x=\"{middle}\" y=\"22\" text-anchor=\"middle\">{}</text>",
+            escape(&chart.title)
         );
-        draw(&mut out, chart);
+        draw(&mut out, chart, &FILE);
+        for (index, (sample, label)) in legend(chart).enumerate() {
+            let y = FILE.height + LEGEND_LINE * (index as f64 + 0.5);
+            let _ = writeln!(
+                out,
+                "<g transform=\"translate({} {y})\">{}</g><text x=\"{}\" y=\"{}\">{}</text>",
+                FILE.left,
+                sample,
+                FILE.left + 44.0,
+                y + 4.5,
+                escape(label)
+            );
+        }
         out += "</g>\n";
     }
     out + "</svg>\n"
 }
 
+/// One chart as part of a page whose style sheet has the classes of the style sheet above.
+pub fn inline(chart: &Chart) -> String {
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n",
+        PAGE.width,
+        PAGE.height,
+        escape(&format!(
+            "{}: {} over {}",
+            chart.title, chart.y_label, chart.x_label
+        ))
+    );
+    draw(&mut out, chart, &PAGE);
+    out + "</svg>\n"
+}
+
+/// The legend of a chart in a page, as items of a list.
+pub fn legend_items(chart: &Chart) -> String {
+    legend(chart)
+        .map(|(sample, label)| {
+            format!(
+                "<li><svg class=\"key\" viewBox=\"0 -6 34 12\" aria-hidden=\"true\">{sample}</svg>{}</li>",
+                escape(label)
+            )
+        })
+        .collect()
+}
+
 /// Places values of a chart on the page.
-struct Frame {
+struct Frame<'a> {
+    layout: &'a Layout,
     x: (f64, f64),
     y: (f64, f64),
     log_y: bool,
 }
 
-impl Frame {
-    fn of(chart: &Chart) -> Self {
+impl<'a> Frame<'a> {
+    fn of(chart: &Chart, layout: &'a Layout) -> Self {
         let (x, y) = chart.range();
         let y = if chart.log_y {
             (y.0.log10(), y.1.log10())
@@ -74,6 +143,7 @@ impl Frame {
             (y.0.min(0.0), y.1 * 1.04)
         };
         Self {
+            layout,
             x,
             y,
             log_y: chart.log_y,
@@ -81,79 +151,84 @@ impl Frame {
     }
 
     fn x(&self, value: f64) -> f64 {
-        LEFT + (value - self.x.0) / (self.x.1 - self.x.0) * (WIDTH - LEFT - RIGHT)
+        let Layout { left, right, .. } = self.layout;
+        left + (value - self.x.0) / (self.x.1 - self.x.0) * (right - left)
     }
 
     /// `value` is already a logarithm on a logarithmic axis.
     fn y_scaled(&self, value: f64) -> f64 {
         let share = (value - self.y.0) / (self.y.1 - self.y.0);
-        HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+        self.layout.bottom - share * (self.layout.bottom - self.layout.top)
     }
 
-    fn point(&self, (x, y): (f64, f64)) -> String {
+    fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let y = if self.log_y { y.log10() } else { y };
-        format!("{:.2},{:.2}", self.x(x), self.y_scaled(y))
+        (self.x(x), self.y_scaled(y))
     }
 
-    fn path<'a>(&self, points: impl Iterator<Item = &'a (f64, f64)>) -> String {
+    fn path<'b>(&self, points: impl Iterator<Item = &'b (f64, f64)>) -> String {
         let finite = points.filter(|(x, y)| x.is_finite() && y.is_finite());
-        let placed: Vec<String> = finite.map(|point| self.point(*point)).collect();
-        placed.join(" ")
+        let placed = finite.map(|point| {
+            let (x, y) = self.place(*point);
+            format!("{x:.2},{y:.2}")
+        });
+        placed.collect::<Vec<String>>().join(" ")
     }
 }
 
-fn draw(out: &mut String, chart: &Chart) {
-    let frame = Frame::of(chart);
-    let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-    let middle = 0.5 * (LEFT + right);
-    let _ = writeln!(
-        out,
-        "<text class=\"title\" x=\"{middle}\" y=\"22\" text-anchor=\"middle\">{}</text>",
-        escape(&chart.title)
-    );
-    for tick in ticks(frame.x.0, frame.x.1, 5) {
+fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
+    let frame = Frame::of(chart, layout);
+    let Layout {
+        left,
+        right,
+        top,
+        bottom,
+        ..
+    } = *layout;
+    for tick in ticks(frame.x.0, frame.x.1, layout.ticks.0) {
         let x = frame.x(tick);
         let _ = writeln!(
             out,
-            "<line class=\"grid\" x1=\"{x:.2}\" x2=\"{x:.2}\" y1=\"{TOP}\" y2=\"{bottom}\"/>\
+            "<line class=\"grid\" x1=\"{x:.2}\" x2=\"{x:.2}\" y1=\"{top}\" y2=\"{bottom}\"/>\
              <text x=\"{x:.2}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             bottom + 18.0,
             number(tick)
         );
     }
-    for tick in ticks(frame.y.0, frame.y.1, 6) {
+    for tick in ticks(frame.y.0, frame.y.1, layout.ticks.1) {
         if frame.log_y && tick.fract() != 0.0 {
             continue;
         }
         let y = frame.y_scaled(tick);
         let label = if frame.log_y {
-            format!("1e{tick}")
+            power_of_ten(tick as i32)
         } else {
             number(tick)
         };
         let _ = writeln!(
             out,
-            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.2}\" y2=\"{y:.2}\"/>\
+            "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.2}\" y2=\"{y:.2}\"/>\
              <text x=\"{}\" y=\"{:.2}\" text-anchor=\"end\">{label}</text>",
-            LEFT - 8.0,
+            left - 8.0,
             y + 4.5
         );
     }
     let _ = writeln!(
         out,
-        "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>\
-         <text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
-         <text transform=\"translate(18 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-        bottom + 42.0,
+        "<path class=\"axis\" d=\"M{left} {top}V{bottom}H{right}\"/>\
+         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
+         <text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+        0.5 * (left + right),
+        bottom + 40.0,
         escape(&chart.x_label),
-        0.5 * (TOP + bottom),
+        0.5 * (top + bottom),
         escape(&chart.y_label)
     );
     for series in &chart.series {
         draw_series(out, &frame, series);
     }
-    for (index, series) in chart.series.iter().enumerate() {
-        draw_legend(out, series, HEIGHT + LEGEND_LINE * (index as f64 + 0.5));
+    for mark in &chart.marks {
+        draw_mark(out, &frame, mark);
     }
 }
 
@@ -182,23 +257,45 @@ fn draw_series(out: &mut String, frame: &Frame, series: &Series) {
     );
 }
 
-fn draw_legend(out: &mut String, series: &Series, y: f64) {
-    let colour = series.colour % COLOURS;
-    if !series.lower.is_empty() {
-        let _ = writeln!(
-            out,
-            "<rect class=\"band f{colour}\" x=\"{LEFT}\" y=\"{}\" width=\"34\" height=\"10\"/>",
-            y - 5.0
-        );
-    }
+/// A dot; its label stands in the legend, where it crosses no line.
+fn draw_mark(out: &mut String, frame: &Frame, mark: &Mark) {
+    let (x, y) = frame.place(mark.at);
     let _ = writeln!(
         out,
-        "<path class=\"line s{colour}\"{} d=\"M{LEFT} {y}h34\"/><text x=\"{}\" y=\"{}\">{}</text>",
-        dashes(series.stroke),
-        LEFT + 44.0,
-        y + 4.5,
-        escape(&series.name)
+        "<circle class=\"mark\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"4\"/>"
     );
+}
+
+/// Samples and labels of everything in a chart.
+fn legend(chart: &Chart) -> impl Iterator<Item = (String, &str)> {
+    let lines = chart.series.iter();
+    let lines = lines.map(|series| (sample(series), series.name.as_str()));
+    let dot = "<circle class=\"mark\" cx=\"17\" cy=\"0\" r=\"4\"/>";
+    let marks = chart.marks.iter();
+    lines.chain(marks.map(move |mark| (dot.to_string(), mark.label.as_str())))
+}
+
+/// A short piece of a series' line and band, about y = 0.
+fn sample(series: &Series) -> String {
+    let colour = series.colour % COLOURS;
+    let band = if series.lower.is_empty() {
+        String::new()
+    } else {
+        format!("<rect class=\"band f{colour}\" y=\"-5\" width=\"34\" height=\"10\"/>")
+    };
+    let dashes = dashes(series.stroke);
+    format!("{band}<path class=\"line s{colour}\"{dashes} d=\"M0 0h34\"/>")
+}
+
+/// 10⁻⁵ for −5.
+pub fn power_of_ten(exponent: i32) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let raised = |digit: char| match digit.to_digit(10) {
+        Some(digit) => RAISED[digit as usize],
+        None => '⁻',
+    };
+    let digits: String = exponent.to_string().chars().map(raised).collect();
+    format!("10{digits}")
 }
 
 fn number(value: f64) -> String {
@@ -214,6 +311,8 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 #[cfg(test)]
@@ -233,6 +332,10 @@ mod tests {
                 points: vec![(0.0, 0.0), (1.0, 2.0), (2.0, f64::NAN), (3.0, 3.0)],
                 lower: vec![(0.0, 0.0), (1.0, 1.0), (3.0, 2.0)],
             }],
+            marks: vec![Mark {
+                at: (3.0, 3.0),
+                label: "end".to_string(),
+            }],
         }
     }
 
@@ -246,6 +349,7 @@ mod tests {
             "ε",
             "bracket",
             "polygon",
+            ">end<",
             "prefers-color-scheme:dark",
         ] {
             assert!(svg.contains(wanted), "{wanted} is missing");
@@ -259,7 +363,8 @@ mod tests {
         logarithmic.log_y = true;
         logarithmic.series[0].points = vec![(0.0, 1e-2), (1.0, 1e-9)];
         logarithmic.series[0].lower.clear();
+        logarithmic.marks.clear();
         let svg = render(&[logarithmic]);
-        assert!(svg.contains(">1e-2<") && svg.contains(">1e-4<"), "{svg}");
+        assert!(svg.contains(">10⁻²<") && svg.contains(">10⁻⁴<"), "{svg}");
     }
 }

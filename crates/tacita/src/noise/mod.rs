@@ -2,7 +2,7 @@
 //!
 //! The normal at (key, step, query, tensor, index) is a pure function of those numbers, so threads
 //! share the work freely and the result does not depend on how many there are. What generator,
-//! what tail, and which floating-point attacks are answered how: `docs/noise.md`.
+//! what tail, and which floating-point attacks are answered how: `docs/src/noise.md`.
 
 mod normal;
 

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::keys::Keys;
 
-    /// The claim of docs/noise.md: a normal is within this of the exact function of its numbers.
+    /// The claim of docs/src/noise.md: a normal is within this of the exact function of its numbers.
     const LARGEST_ERROR: f64 = 1.0 / (1u64 << 48) as f64;
 
     fn pair(radius_number: u64, angle_number: u64) -> (f64, f64) {

@@ -1,0 +1,82 @@
+//! `tacita report`: the privacy report of a run folder, computed again from its plan.
+
+use crate::report::Report;
+use crate::report::facts::Facts;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `tacita report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Reads DIR/facts.json and DIR/ledger.jsonl, and writes DIR/report.html and DIR/report.json. A ledger that \
+disagrees with the facts is refused, and nothing is written.
+
+Examples:
+  tacita report runs/digits-1
+  tacita report runs/digits-1 --html privacy.html --json")]
+pub struct Args {
+    /// Folder of a run
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Write the page here instead of to DIR/report.html
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the report in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `tacita report`.
+pub fn run(args: &Args) -> Result<()> {
+    let report = read(&args.folder)?;
+    let page = (args.html.clone()).unwrap_or_else(|| args.folder.join("report.html"));
+    write(&report, &page, &args.folder.join("report.json"))?;
+    if args.json {
+        println!("{:#}", report.json());
+    } else {
+        println!("{}", report.summary());
+        println!("Written to {}", page.display());
+    }
+    Ok(())
+}
+
+/// The report of a run folder; its ledger, if there is one, must agree with its facts.
+pub fn read(folder: &Path) -> Result<Report> {
+    let path = folder.join("facts.json");
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => bail!(
+            "{} does not exist; give the folder of a run, such as runs/digits-1",
+            path.display()
+        ),
+        read => read.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    let facts: Facts = serde_json::from_str(&text)
+        .with_context(|| format!("{} does not hold the facts of a run", path.display()))?;
+    let ledger = folder.join("ledger.jsonl");
+    let report = if ledger.exists() {
+        let record = tacita::read_ledger_file(&ledger)?;
+        let released = record.released.steps();
+        Report::with_ledger(facts, &record.plan, released, record.private)
+    } else {
+        Report::new(facts)
+    };
+    report.with_context(|| format!("no report of {}", folder.display()))
+}
+
+/// Writes a report as a page and as JSON, each replaced as a whole.
+pub fn write(report: &Report, page: &Path, json: &Path) -> Result<()> {
+    replace(page, &report.html())?;
+    replace(json, &format!("{:#}\n", report.json()))
+}
+
+/// Writes beside the file and renames, so that no reader sees half of it.
+fn replace(path: &Path, text: &str) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".new");
+    let beside = path.with_file_name(name);
+    fs::write(&beside, text)
+        .and_then(|()| fs::rename(&beside, path))
+        .with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,42 @@
+//! What the guarantee does not say, in full.
+
+use super::facts::Facts;
+
+/// The caveats of every run, then those of the data set and of this run.
+pub fn caveats(facts: &Facts) -> Vec<String> {
+    let unit = match facts.plan.records_per_unit() {
+        1 => {
+            "It holds for one record. A person with several records is protected less: for k records ε \
+             can be up to k times as large, and δ grows faster still."
+                .to_string()
+        }
+        k => format!(
+            "It holds for owners of up to {k} records. Whoever has more is protected less."
+        ),
+    };
+    let general = [
+        "It covers what is listed as released and everything computed from it. It does not cover choices \
+         made by looking at the private records in any other way: tuning, cleaning, selecting features, \
+         stopping or choosing a model by a private score.",
+        "Guarantees of several runs on the same records add up. This report is about one run.",
+        "Sampling rate and divisor come from the declared number of records, which is taken as public. If \
+         it was copied from a secret data set, that number is published.",
+        "Figures of different neighbouring relations are not comparable: replacing a record costs about \
+         twice what adding or removing one does.",
+        "It assumes that nobody observes the memory, the timing or the power of the training machine, and \
+         that a ledger is never rolled back to an older copy and run on.",
+        "Noise is drawn on a grid and sums are made in floating point with stated error bounds. Attacks on \
+         the lowest bits of released parameters are not fully excluded.",
+        "Facts about the population are learned on purpose. What is true of people like you can be inferred \
+         whether or not your record took part.",
+        "A private model can be less accurate for small groups. This report says nothing about fairness.",
+        "The facts about data, preparation and tuning were declared by whoever ran the training; the program \
+         cannot check them. No one outside the project has audited the software.",
+    ];
+    let general = general.into_iter().map(str::to_string);
+    std::iter::once(unit)
+        .chain(general)
+        .chain(facts.data.caveats.iter().cloned())
+        .chain(facts.caveats.iter().cloned())
+        .collect()
+}

@@ -1,0 +1,125 @@
+//! The privacy report of a run: one HTML page that needs nothing else, and the same as JSON.
+//!
+//! A run leaves [`Facts`]; every figure is computed here from its plan, so that a report shows no
+//! number on trust that it can check.
+
+mod caveats;
+mod charts;
+mod check;
+pub mod facts;
+mod figures;
+mod number;
+mod odds;
+mod page;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use anyhow::Result;
+use facts::Facts;
+use figures::{Figures, SideCost};
+use odds::Attack;
+use serde_json::{Value, json};
+use tacita_accounting::Ledger;
+
+/// False-alarm rates of the attacks that are bounded.
+const FALSE_ALARMS: [f64; 3] = [0.001, 0.01, 0.1];
+
+/// Facts and figures of one run.
+#[derive(Debug, Clone)]
+pub struct Report {
+    facts: Facts,
+    figures: Figures,
+    side_costs: Vec<SideCost>,
+    /// See [`odds::odds_exponent`]; none if ε is too large to mean anything.
+    odds_exponent: Option<f64>,
+    attacks: Vec<Attack>,
+    coin_guess_upper: f64,
+}
+
+impl Report {
+    /// Checks the facts and computes the figures.
+    pub fn new(facts: Facts) -> Result<Self> {
+        check::check(&facts)?;
+        let figures = figures::figures(&facts.plan, facts.delta, facts.delta_reserved)?;
+        let attack = |false_alarms| odds::attack(&figures.curve, false_alarms);
+        Ok(Self {
+            side_costs: figures::side_costs(&facts)?,
+            odds_exponent: odds::odds_exponent(&figures.curve, facts.delta),
+            attacks: FALSE_ALARMS.map(attack).to_vec(),
+            coin_guess_upper: odds::coin_guess_upper(&figures.curve),
+            figures,
+            facts,
+        })
+    }
+
+    /// The same with the run's ledger beside it: what the ledger holds must be what the facts say.
+    /// The ledger decides how many rounds were released.
+    pub fn with_ledger(
+        mut facts: Facts,
+        plan: &Ledger,
+        released: u64,
+        private_keys: bool,
+    ) -> Result<Self> {
+        check::check(&facts)?;
+        check::agree(&facts, plan, released, private_keys)?;
+        facts.rounds_made = released;
+        Self::new(facts)
+    }
+
+    /// The report as one HTML page.
+    pub fn html(&self) -> String {
+        page::render(self)
+    }
+
+    /// The guarantee in one line, or that there is none.
+    pub fn summary(&self) -> String {
+        let bound = words::bound(&self.figures);
+        if self.facts.private() {
+            format!("Privacy: {bound}")
+        } else {
+            format!(
+                "NOT PRIVATE. With secret keys and no diagnostics the same plan would give {bound}"
+            )
+        }
+    }
+
+    /// The report as JSON.
+    pub fn json(&self) -> Value {
+        let (facts, figures) = (&self.facts, &self.figures);
+        let guarantee = facts.private().then(|| {
+            json!({
+                "epsilon_upper": figures.certified.upper,
+                "epsilon_lower": figures.certified.lower,
+                "delta": figures.delta,
+                "text": words::bound(figures),
+            })
+        });
+        let statements = [
+            words::promise(facts),
+            words::mechanism(facts),
+            words::coverage(facts),
+            words::machinery(facts, figures),
+        ]
+        .concat();
+        json!({
+            "tacita_report": 1,
+            "private": facts.private(),
+            "not_private_because": words::faults(facts),
+            "guarantee": guarantee,
+            "stopped_early": words::stopped_early(facts),
+            "budget": words::budget(facts, figures),
+            "statements": statements,
+            "figures": figures,
+            "side_costs": self.side_costs,
+            "attacks": {
+                "odds_exponent_upper": self.odds_exponent,
+                "coin_guess_upper": self.coin_guess_upper,
+                "membership": self.attacks,
+            },
+            "caveats": caveats::caveats(facts),
+            "facts": facts,
+        })
+    }
+}

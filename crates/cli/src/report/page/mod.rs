@@ -1,0 +1,45 @@
+//! The HTML page: the guarantee first, then what it means, then how it came about.
+
+mod details;
+mod head;
+mod html;
+mod plain_words;
+
+use super::Report;
+use html::text;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The whole page. It asks for nothing from elsewhere, and its own policy forbids it to.
+pub fn render(report: &Report) -> String {
+    let name = text(&report.facts.name);
+    let private = if report.facts.private() {
+        ""
+    } else {
+        " class=\"exposed\""
+    };
+    let body = [
+        head::render(report),
+        plain_words::render(report),
+        details::promise(report),
+        details::comparison(report),
+        details::charts(report),
+        details::mechanism(report),
+        details::side_costs(report),
+        details::coverage(report),
+        details::subject(report),
+        details::machinery(report),
+        details::caveats(report),
+        details::signature(report),
+    ]
+    .concat();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>Privacy report: {name}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <body{private}>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    )
+}

@@ -1,0 +1,107 @@
+//! The guarantee explained to someone who must answer for it but is no mathematician.
+
+use super::html::{paragraph, section, table, text};
+use crate::report::Report;
+use crate::report::number::{count, exact, percent_up, up};
+use crate::report::odds::posterior_upper;
+use crate::report::words;
+
+/// Beliefs an attacker may start from.
+const PRIORS: [(f64, &str); 4] = [(0.01, "1 %"), (0.1, "10 %"), (0.5, "50 %"), (0.9, "90 %")];
+
+/// The section for data-protection officers.
+pub fn render(report: &Report) -> String {
+    const TITLE: &str = "In plain words";
+    if !report.facts.private() {
+        let body = paragraph(
+            "Nothing is promised to the people whose records were used. The noise that should hide each \
+             record can be removed, or values without noise were shown. Such runs are for experiments on \
+             public data. Everything below describes the plan as it would be with secret keys and without \
+             diagnostics.",
+        );
+        return section("plain-words", TITLE, &body);
+    }
+    let (Some(upper), Some(exponent)) = (report.figures.certified.upper, report.odds_exponent)
+    else {
+        let body =
+            paragraph("There is too little noise: ε is so large that nothing of use is promised.");
+        return section("plain-words", TITLE, &body);
+    };
+    let body = meaning(report, upper) + &odds(report, exponent) + &attacks(report);
+    section("plain-words", TITLE, &body)
+}
+
+fn meaning(report: &Report, upper: f64) -> String {
+    let strength = if upper <= 1.0 {
+        "ε up to 1 is regarded as strong protection."
+    } else if upper <= 10.0 {
+        "ε between 1 and 10 is common for trained models and regarded as reasonable, not as strong; the \
+         tables below show what it excludes."
+    } else {
+        "ε above 10 is regarded as weak: taken by itself the figure excludes little."
+    };
+    [
+        paragraph(&format!(
+            "The model was trained so that it comes out nearly the same whether or not any one record ({}) \
+             was used. This holds against anyone who sees what was released, whatever else they know, now \
+             or later.",
+            report.facts.data.record
+        )),
+        paragraph(&format!(
+            "How nearly is measured by two numbers, ε (epsilon) and δ (delta); smaller means more private. \
+             Here {}. {strength} (Usual tiers, after Ponomareva et al. 2023, arXiv:2303.00654.)",
+            words::bound(&report.figures)
+        )),
+    ]
+    .concat()
+}
+
+fn odds(report: &Report, exponent: f64) -> String {
+    let delta = report.figures.delta;
+    let rows: Vec<Vec<String>> = (PRIORS.iter())
+        .map(|&(prior, shown)| {
+            let after = percent_up(posterior_upper(prior, exponent));
+            vec![shown.to_string(), format!("≤ {after}")]
+        })
+        .collect();
+    let lead = format!(
+        "<h3>Suspicion before and after</h3>\n<p>Suppose someone suspects, rightly, that a certain record was \
+         used (or was not). Except with probability δ = {} (1 in {}), seeing everything released multiplies \
+         the odds they give to this by at most {} = e<sup>{}</sup>.</p>\n",
+        text(&exact(delta)),
+        text(&count(delta.recip().floor() as u64)),
+        text(&up(exponent.exp() * (1.0 + 1e-12), 4)),
+        text(&up(exponent, 4)),
+    );
+    let note = "<p class=\"small\">The exponent is computed from the whole privacy curve and is a little \
+                larger than ε: the popular reading “odds change by at most e<sup>ε</sup> except with \
+                probability δ” is not quite what a single (ε, δ) says.</p>\n";
+    let head = ["Suspicion before", "After, at most"];
+    format!(
+        "<div class=\"pair\"><div>\n{lead}{note}</div>\n{}</div>\n",
+        table(&head, &rows)
+    )
+}
+
+fn attacks(report: &Report) -> String {
+    let mut rows: Vec<Vec<String>> = (report.attacks.iter())
+        .map(|attack| {
+            vec![
+                format!("{} %", exact(100.0 * attack.false_alarms)),
+                format!("≤ {}", percent_up(attack.found_upper)),
+            ]
+        })
+        .collect();
+    rows.push(vec![
+        "coin toss: in or out?".to_string(),
+        format!("right ≤ {}", percent_up(report.coin_guess_upper)),
+    ]);
+    let lead = "<h3>The best possible attack</h3>\n<p>An attack claims to recognise the records that were \
+                used. The more it finds, the more outsiders it must accuse wrongly. No attack at all, however \
+                clever, can do better than this; real attacks know less and do worse.</p>\n";
+    let head = ["Outsiders accused", "Used records found"];
+    format!(
+        "<div class=\"pair\"><div>\n{lead}</div>\n{}</div>\n",
+        table(&head, &rows)
+    )
+}
