@@ -17,6 +17,7 @@ mod chacha;
 mod checkpoint;
 mod checks;
 pub mod clipping;
+mod diagnostics;
 pub mod gradient;
 mod keys;
 pub mod layers;
@@ -37,6 +38,7 @@ pub mod testkit;
 mod trainer;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use diagnostics::{Clipped, Diagnosis, NOISE_DRAWS, Probe};
 pub use keys::{KeyError, Keys};
 pub use ledger_file::{LedgerFileError, LedgerRecord, read_ledger_file};
 pub use parameters::{CoverageError, Parameter, Parameters};
