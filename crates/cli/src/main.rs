@@ -2,10 +2,12 @@
 
 mod commands;
 mod datasets;
+mod figures;
 mod models;
 mod plot;
 mod random;
 mod report;
+mod theory;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -32,6 +34,8 @@ enum Command {
     Calibrate(commands::calibrate::Args),
     /// The privacy report of a run: one HTML page, and JSON.
     Report(commands::report::Args),
+    /// Draw what the papers prove about their policies, as SVG.
+    Figures(commands::figures::Args),
     /// What a private training step costs beside a plain one.
     Bench(commands::bench::Args),
 }
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Train(args) => commands::train::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Figures(args) => commands::figures::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Account(args) => commands::account::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),

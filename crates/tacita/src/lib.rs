@@ -58,3 +58,8 @@ pub use trainer::{Progress, TrainError, Trained, Trainer};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Keeps the examples of the book's page on policies running.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/policies.md")]
+struct Policies;

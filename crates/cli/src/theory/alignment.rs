@@ -10,7 +10,11 @@ pub fn alignment(cosine: f64, noise_ratio: f64, stability: f64) -> f64 {
         // Rounding can make the square of 1 − S negative at |c| = 1.
         let length = (s * s + 2.0 * s * c + 1.0).max(0.0).sqrt() + stability;
         // Both vanish at c = −1, S = 1, Γ = 0; along c the quotient tends to 0.
-        if length > 0.0 { (1.0 + s * c) / length } else { 0.0 }
+        if length > 0.0 {
+            (1.0 + s * c) / length
+        } else {
+            0.0
+        }
     };
     part(c) + part(-c)
 }
@@ -43,9 +47,15 @@ mod tests {
             let c = uniform(&mut random, 0.01, 0.99);
             let g = uniform(&mut random, 0.001, 3.0);
             let s = uniform(&mut random, 0.01, 5.0);
-            assert!(alignment(c, s + 1e-3, g) < alignment(c, s, g), "{c} {s} {g}");
+            assert!(
+                alignment(c, s + 1e-3, g) < alignment(c, s, g),
+                "{c} {s} {g}"
+            );
             let s = uniform(&mut random, 1.01, 5.0);
-            assert!(alignment(c + 1e-3, s, g) < alignment(c, s, g), "{c} {s} {g}");
+            assert!(
+                alignment(c + 1e-3, s, g) < alignment(c, s, g),
+                "{c} {s} {g}"
+            );
         }
     }
 
@@ -65,7 +75,10 @@ mod tests {
             let brute = (1..=4000).map(|k| alignment(f64::from(k) / 4000.0, s, g));
             let brute = brute.fold(f64::INFINITY, f64::min);
             let least = least_alignment(s, g);
-            assert!(least <= brute + 1e-12 && brute < least + 1e-4, "{s} {g}: {least} {brute}");
+            assert!(
+                least <= brute + 1e-12 && brute < least + 1e-4,
+                "{s} {g}: {least} {brute}"
+            );
             assert!(least_alignment(s + 1e-3, g) < least);
             // Statements 1 and 2.
             let bare = least_alignment(s, 0.0);

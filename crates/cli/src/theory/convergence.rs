@@ -43,13 +43,17 @@ impl Setting {
     }
 
     fn least_over_ratios(&self, x: f64, bound: impl Fn(f64) -> f64) -> f64 {
-        let below = minimum(-3.0, 0.0, |log| bound(log.exp())).1;
-        if self.gamma == 0.0 {
-            return below;
-        }
-        // 2γ/(r²−1) > x: the ratios at which M reaches x.
+        // 2γ/(r²−1) > x: the ratios above 1 at which M reaches x.
         let end = 0.5 * (2.0 * self.gamma / x).ln_1p() * (1.0 - 1e-9);
-        below.min(minimum(0.0, end, |log| bound(log.exp())).1)
+        let above = match self.gamma {
+            0.0 => f64::INFINITY,
+            _ => minimum(0.0, end, |log| bound(log.exp())).1,
+        };
+        // Below ratio 1 the bound is more than ξ.
+        if above <= self.gradient_noise {
+            return above;
+        }
+        above.min(minimum(-3.0, 0.0, |log| bound(log.exp())).1)
     }
 
     /// The upper concave envelope of M⁻¹ for gradient norms up to `largest`, as corners (y, M⁻¹).
@@ -91,22 +95,40 @@ pub fn interpolate(corners: &[(f64, f64)], x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const PAPER: Setting = Setting { gradient_noise: 1.0, gamma: 0.01 };
+    const PAPER: Setting = Setting {
+        gradient_noise: 1.0,
+        gamma: 0.01,
+    };
 
     #[test]
     fn envelope_is_concave_and_dominates() {
         for (setting, ratio) in [
             (PAPER, 1.5),
             (PAPER, 4.0),
-            (Setting { gradient_noise: 0.3, gamma: 1.0 }, 1.2),
-            (Setting { gradient_noise: 2.0, gamma: 0.1 }, 0.7),
+            (
+                Setting {
+                    gradient_noise: 0.3,
+                    gamma: 1.0,
+                },
+                1.2,
+            ),
+            (
+                Setting {
+                    gradient_noise: 2.0,
+                    gamma: 0.1,
+                },
+                0.7,
+            ),
         ] {
             let envelope = setting.envelope(ratio, 5.0);
             let slopes: Vec<f64> = envelope
                 .windows(2)
                 .map(|w| (w[1].1 - w[0].1) / (w[1].0 - w[0].0))
                 .collect();
-            assert!(slopes.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-9)), "{slopes:?}");
+            assert!(
+                slopes.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-9)),
+                "{slopes:?}"
+            );
             let end = setting.distance(5.0, ratio);
             for k in 1..100 {
                 let y = end * f64::from(k) / 100.0;
@@ -134,7 +156,13 @@ mod tests {
     /// √x, so T^(−1/4): the second part of Theorem 4.
     #[test]
     fn bound_falls_as_the_fourth_root_of_steps() {
-        for setting in [PAPER, Setting { gradient_noise: 0.5, gamma: 1.0 }] {
+        for setting in [
+            PAPER,
+            Setting {
+                gradient_noise: 0.5,
+                gamma: 1.0,
+            },
+        ] {
             let rate = rate(|x| setting.bound(x), 1e-8);
             assert!((rate - 0.5).abs() < 0.01, "{rate}");
         }
@@ -143,7 +171,10 @@ mod tests {
     /// With the envelope that the proof needs it is x^(1/3), so T^(−1/6).
     #[test]
     fn proved_bound_falls_as_the_sixth_root_of_steps() {
-        let setting = Setting { gradient_noise: 1.0, gamma: 0.1 };
+        let setting = Setting {
+            gradient_noise: 1.0,
+            gamma: 0.1,
+        };
         let rate = rate(|x| setting.proved_bound(x, 2.0), 1e-7);
         assert!((rate - 1.0 / 3.0).abs() < 0.01, "{rate}");
         for x in [1e-6, 1e-3, 0.1] {
@@ -154,7 +185,10 @@ mod tests {
     /// AUTO-V does not come below ξ; AUTO-S does.
     #[test]
     fn only_a_stability_constant_brings_the_bound_below_the_gradient_noise() {
-        let without = Setting { gamma: 0.0, ..PAPER };
+        let without = Setting {
+            gamma: 0.0,
+            ..PAPER
+        };
         assert!(without.bound(1e-9) >= 1.0);
         assert!(PAPER.bound(1e-5) < 0.5);
     }

@@ -103,7 +103,10 @@ mod tests {
             let y = setting.distance(x, ratio);
             assert!(y < setting.largest_distance(ratio));
             let back = setting.inverse(y, ratio);
-            assert!((back / x - 1.0).abs() < 1e-6, "{setting:?} r={ratio}: {x} {back}");
+            assert!(
+                (back / x - 1.0).abs() < 1e-6,
+                "{setting:?} r={ratio}: {x} {back}"
+            );
             // M rises.
             assert!(setting.distance(x * 1.001, ratio) > y);
         }
@@ -120,7 +123,10 @@ mod tests {
 
     #[test]
     fn distance_never_reaches_its_end() {
-        let setting = Setting { gradient_noise: 1.0, gamma: 0.1 };
+        let setting = Setting {
+            gradient_noise: 1.0,
+            gamma: 0.1,
+        };
         let end = setting.largest_distance(2.0);
         let far = setting.distance(1e7, 2.0);
         assert!(far < end && far > 0.999 * end);
@@ -138,7 +144,10 @@ mod tests {
 
     #[test]
     fn without_a_stability_constant_ratios_above_one_never_converge() {
-        let setting = Setting { gradient_noise: 1.0, gamma: 0.0 };
+        let setting = Setting {
+            gradient_noise: 1.0,
+            gamma: 0.0,
+        };
         assert_eq!(setting.inverse(1e-9, 1.5), f64::INFINITY);
         assert!(setting.inverse(1e-9, 0.9).is_finite());
     }

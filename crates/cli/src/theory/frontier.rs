@@ -4,7 +4,11 @@
 /// query ν_q; infinite where ν_q leaves nothing.
 pub fn gradient_multiplier(round: f64, side: f64) -> f64 {
     let left = round.powi(-2) - side.powi(-2);
-    if left > 0.0 { left.sqrt().recip() } else { f64::INFINITY }
+    if left > 0.0 {
+        left.sqrt().recip()
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// ν_q that makes ν_g larger than ν by a share: 7.124 ν for 1 %.
@@ -33,7 +37,10 @@ mod tests {
         let plan = |clipping| {
             let plan = Plan::with_noise(1.3, 1e-5);
             let plan = plan.public_record_count(1000).expected_batch(50).steps(3);
-            plan.clipping(clipping).calibrate().unwrap().noise_multipliers(0)
+            plan.clipping(clipping)
+                .calibrate()
+                .unwrap()
+                .noise_multipliers(0)
         };
         let multipliers = plan(Clipping::online());
         let round = plan(Clipping::abadi(1.0))[0];

@@ -3,7 +3,7 @@
 /// Points of the first search.
 const GRID: usize = 64;
 /// Steps of the second one, each of which keeps 0.618 of the interval.
-const GOLDEN: usize = 60;
+const GOLDEN: usize = 36;
 
 /// (argument, value) of the least value of `f` on `[low, high]`: the best of a grid, refined by
 /// golden section between its neighbours. Right where `f` has one minimum between grid points.
@@ -16,12 +16,21 @@ pub fn minimum(low: f64, high: f64, f: impl Fn(f64) -> f64) -> (f64, f64) {
         .map_or(0, |(index, _)| index);
     let (mut left, mut right) = (at(best.saturating_sub(1)), at((best + 1).min(GRID)));
     let ratio = (5f64.sqrt() - 1.0) / 2.0;
-    for _ in 0..GOLDEN {
+    let inner = |left: f64, right: f64| {
         let width = ratio * (right - left);
-        if f(right - width) <= f(left + width) {
-            right = left + width;
+        (right - width, left + width)
+    };
+    let (a, b) = inner(left, right);
+    let (mut at_a, mut at_b) = (f(a), f(b));
+    for _ in 0..GOLDEN {
+        let (a, b) = inner(left, right);
+        // The inner point that stays is the other inner point of the next interval.
+        if at_a <= at_b {
+            (right, at_b) = (b, at_a);
+            at_a = f(inner(left, right).0);
         } else {
-            left = right - width;
+            (left, at_a) = (a, at_b);
+            at_b = f(inner(left, right).1);
         }
     }
     [at(best), left, right]

@@ -145,7 +145,10 @@ mod tests {
             let steps = random_steps(&mut random, 200);
             let seen = mu_of_limit(&steps, &PROBLEM);
             assert!(seen <= PROBLEM.mu, "{seen}");
-            let small = Problem { mu: 1e-4, ..PROBLEM };
+            let small = Problem {
+                mu: 1e-4,
+                ..PROBLEM
+            };
             let ratio = small.mu / mu_of_limit(&steps, &small);
             assert!((ratio - 2f64.sqrt()).abs() < 1e-3, "{ratio}");
         }
@@ -179,7 +182,10 @@ mod tests {
         let steps = random_steps(&mut SplitMix(7), 30);
         let with = |noise: &dyn Fn(&Step) -> f64| {
             let steps: Vec<Step> = (steps.iter())
-                .map(|step| Step { relative_noise: noise(step), ..*step })
+                .map(|step| Step {
+                    relative_noise: noise(step),
+                    ..*step
+                })
                 .collect();
             bound(&steps, &PROBLEM).noise
         };
@@ -194,7 +200,11 @@ mod tests {
     fn all_terms_but_the_bias_fall_as_one_over_records_times_mu() {
         let at = |records: f64| {
             let scale = records * PROBLEM.mu;
-            let problem = Problem { records, learning_rate: 1.0 / scale, ..PROBLEM };
+            let problem = Problem {
+                records,
+                learning_rate: 1.0 / scale,
+                ..PROBLEM
+            };
             let step = random_steps(&mut SplitMix(8), 1)[0];
             let bound = bound(&vec![step; (scale * scale) as usize], &problem);
             (bound.total() - bound.bias, bound.bias)
