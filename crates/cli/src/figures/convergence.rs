@@ -51,7 +51,7 @@ pub fn alignment_over_noise() -> Vec<Chart> {
             "least f over the angle",
             "S: noise over gradient",
             at,
-            |s, gamma| least_alignment(s, gamma),
+            least_alignment,
         ),
     ]
 }

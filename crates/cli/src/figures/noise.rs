@@ -12,17 +12,18 @@ use tacita_accounting::{AccountError, Sampling};
 const PROBLEM: Problem = Problem {
     records: 60_000.0,
     rate: 250.0 / 60_000.0,
-    mu: 0.5,
+    mu: 0.2,
     learning_rate: 0.15,
     loss_gap: 2.3,
     largest_gradient: 10.0,
     dimensions: 26_000.0,
 };
 
-const STEPS: u32 = 500;
+const STEPS: u32 = 5000;
 
-/// A run with thresholds and relative noise by the share of steps made.
-fn run(threshold: impl Fn(f64) -> f64, noise: impl Fn(f64, f64) -> f64) -> Bound {
+/// A run with thresholds and relative noise by the share of steps made; none where Corollary 2 does not
+/// hold.
+fn run(threshold: impl Fn(f64) -> f64, noise: impl Fn(f64, f64) -> f64) -> Option<Bound> {
     let step = |share: f64| {
         let mean_norm = 2.0 * 4f64.powf(-share);
         let threshold = threshold(share);
@@ -43,10 +44,10 @@ fn run(threshold: impl Fn(f64) -> f64, noise: impl Fn(f64, f64) -> f64) -> Bound
 
 /// (16): its terms over a constant threshold, and its noise over the decay of the threshold.
 pub fn utility() -> Vec<Chart> {
-    let at = even(0.1, 8.0, 120);
+    let at = even(0.05, 5.0, 99);
     let term = |name: &str, colour: usize, stroke: Stroke, term: &dyn Fn(Bound) -> f64| {
         line(name, (colour, stroke), at.clone(), ALL, |c| {
-            term(run(|_| c, |_, c| c))
+            run(|_| c, |_, c| c).map_or(f64::NAN, term)
         })
     };
     let terms = vec![
@@ -59,12 +60,13 @@ pub fn utility() -> Vec<Chart> {
     ];
     let left = chart("Bound (16), constant C", "C", "bound on ‖∇L‖²", terms);
 
-    // Cₜ = 4 ρ^(−t/T); noise std of step t up to a factor.
+    // Cₜ = 2 ρ^(−t/T); noise std of step t up to a factor.
     let by_decay =
         |name: &str, colour: usize, stroke: Stroke, noise: &dyn Fn(f64, f64, f64) -> f64| {
-            line(name, (colour, stroke), even(1.0, 8.0, 56), ALL, |rho| {
-                let threshold = |share: f64| 4.0 * rho.powf(-share);
-                1e3 * run(threshold, |share, c| noise(rho, share, c)).noise
+            line(name, (colour, stroke), even(1.0, 8.0, 28), ALL, |rho| {
+                let threshold = |share: f64| 2.0 * rho.powf(-share);
+                let bound = run(threshold, |share, c| noise(rho, share, c));
+                bound.map_or(f64::NAN, |bound| bound.noise)
             })
         };
     let schedules = vec![
@@ -82,13 +84,13 @@ pub fn utility() -> Vec<Chart> {
             &|_, _, c| best_relative_noise(c, 1.0),
         ),
     ];
-    let title = "Noise term, C from 4 to 4/ρ";
+    let title = "Noise term, C from 2 to 2/ρ";
     vec![
         left,
         chart(
             title,
             "ρ: decay of the threshold",
-            "noise term × 1000",
+            "noise term of (16)",
             schedules,
         ),
     ]

@@ -17,6 +17,7 @@ pub fn side_multiplier(round: f64, share: f64) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use tacita::{Clipping, Plan};
