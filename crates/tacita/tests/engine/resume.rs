@@ -96,24 +96,24 @@ fn with_a_fixed_seed_a_broken_run_ends_where_an_unbroken_one_does() {
 #[test]
 fn steps_after_the_checkpoint_are_repeated_with_a_fixed_seed_and_stay_spent_with_secret_keys() {
     let images = Images::random(40, 3);
-    let kinds: [(&str, fn() -> Keys); 3] = [
-        ("fixed-seed", || Keys::fixed_seed(5)),
-        ("secret", || Keys::from_os().unwrap()),
+    let keys = |kind: &str| match kind {
+        "fixed-seed" => Keys::fixed_seed(5),
         // Not private, but other noise every time: repeating a step would release it twice.
-        ("diagnosed", || Keys::from_os().unwrap().for_diagnostics()),
-    ];
-    for (kind, keys) in kinds {
+        "diagnosed" => Keys::from_os().unwrap().for_diagnostics(),
+        _ => Keys::from_os().unwrap(),
+    };
+    for kind in ["fixed-seed", "secret", "diagnosed"] {
         let folder = Folder::new(&format!("crash-{kind}"));
-        stopped_after(trainer(&folder, keys(), 1000), 4);
+        stopped_after(trainer(&folder, keys(kind), 1000), 4);
         let old = std::fs::read(folder.checkpoint()).unwrap();
         let mut steps = Vec::new();
-        let resumed = trainer(&folder, keys(), 1000).on_step(|at, _| steps.push(at.step));
+        let resumed = trainer(&folder, keys(kind), 1000).on_step(|at, _| steps.push(at.step));
         resumed.resume(Net::new(), &images, &device()).unwrap();
         assert_eq!(steps, (5..=STEPS).collect::<Vec<_>>());
         // The run again from the old checkpoint, against the finished ledger.
         std::fs::write(folder.checkpoint(), old).unwrap();
         let mut steps = Vec::new();
-        let again = trainer(&folder, keys(), 1000).on_step(|at, _| steps.push(at.step));
+        let again = trainer(&folder, keys(kind), 1000).on_step(|at, _| steps.push(at.step));
         again.resume(Net::new(), &images, &device()).unwrap();
         let expected: Vec<u64> = if kind == "fixed-seed" {
             (5..=STEPS).collect()
