@@ -2,11 +2,13 @@
 
 mod commands;
 mod datasets;
+mod figures;
 mod models;
 mod plot;
 mod random;
 mod report;
 mod run;
+mod theory;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -37,6 +39,8 @@ enum Command {
     Calibrate(commands::calibrate::Args),
     /// The privacy report of a run: one HTML page, and JSON.
     Report(commands::report::Args),
+    /// Draw what the papers prove about their policies, as SVG.
+    Figures(commands::figures::Args),
     /// What a private training step costs beside a plain one.
     Bench(commands::bench::Args),
 }
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Resume(args) => commands::resume::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Figures(args) => commands::figures::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Account(args) => commands::account::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),

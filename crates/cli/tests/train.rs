@@ -203,6 +203,7 @@ fn folder_of_a_private_run_holds_public_things_only() {
         "epsilon_upper",
         "neighbours",
         "noise_multipliers",
+        "not_private_because",
         "private",
         "public_record_count",
         "rate",
@@ -212,6 +213,10 @@ fn folder_of_a_private_run_holds_public_things_only() {
         "version",
     ];
     assert_eq!(names(&report["privacy"]), set(&privacy));
+    assert_eq!(
+        report["privacy"]["not_private_because"],
+        serde_json::json!([])
+    );
 
     let ledger = fs::read_to_string(out.join("ledger.jsonl")).unwrap();
     let header = ["tacita_ledger", "private", "block_steps", "plan", "chain"];

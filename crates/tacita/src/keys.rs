@@ -21,7 +21,8 @@ use crate::chacha::{Key, Subkey};
 pub struct Keys {
     pub(crate) noise: Key,
     pub(crate) sampling: Key,
-    private: bool,
+    fixed_seed: bool,
+    diagnosed: bool,
 }
 
 /// Why there are no keys.
@@ -44,7 +45,8 @@ impl Keys {
         Ok(Self {
             noise: random_key()?,
             sampling: random_key()?,
-            private: true,
+            fixed_seed: false,
+            diagnosed: false,
         })
     }
 
@@ -59,23 +61,54 @@ impl Keys {
         Self {
             noise: Subkey::derive(&seed, [0, 0, 0, 0]).into_key(),
             sampling: Subkey::derive(&seed, [1, 0, 0, 0]).into_key(),
-            private: false,
+            fixed_seed: true,
+            diagnosed: false,
         }
     }
 
-    /// Whether the keys are secret. Everything made under a fixed seed must say it is not private.
+    /// Keys of a run that shows raw quantities
+    /// ([`Trainer::diagnose_without_privacy`](crate::Trainer::diagnose_without_privacy)). The run is
+    /// not private from its first record on, and its ledger and report say so.
+    #[must_use]
+    pub fn for_diagnostics(mut self) -> Self {
+        self.diagnosed = true;
+        self
+    }
+
+    /// Whether the keys are secret and nothing raw is shown beside what they cover. Everything else
+    /// must say it is not private.
     pub fn is_private(&self) -> bool {
-        self.private
+        self.reasons_against().is_empty()
+    }
+
+    /// Whether anyone can compute the keys, so that a step made again is the same step.
+    pub(crate) fn is_fixed_seed(&self) -> bool {
+        self.fixed_seed
+    }
+
+    /// Why a run with these keys is not private; empty if it is.
+    pub fn reasons_against(&self) -> Vec<&'static str> {
+        let reasons = [
+            (
+                self.fixed_seed,
+                "the noise came from a fixed seed, so anyone can subtract it",
+            ),
+            (
+                self.diagnosed,
+                "diagnostics showed raw gradients, which no noise covers",
+            ),
+        ];
+        let holding = reasons.into_iter().filter(|(holds, _)| *holds);
+        holding.map(|(_, reason)| reason).collect()
     }
 }
 
 impl fmt::Debug for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.private {
-            "Keys(private)"
-        } else {
-            "Keys(fixed seed, NOT PRIVATE)"
-        })
+        match self.reasons_against().join("; ") {
+            reasons if reasons.is_empty() => f.write_str("Keys(private)"),
+            reasons => write!(f, "Keys(NOT PRIVATE: {reasons})"),
+        }
     }
 }
 
@@ -122,7 +155,7 @@ mod tests {
         assert_eq!(format!("{:?}", Keys::from_os().unwrap()), "Keys(private)");
         assert_eq!(
             format!("{:?}", Keys::fixed_seed(3)),
-            "Keys(fixed seed, NOT PRIVATE)"
+            "Keys(NOT PRIVATE: the noise came from a fixed seed, so anyone can subtract it)"
         );
     }
 }

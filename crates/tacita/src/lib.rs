@@ -17,6 +17,7 @@ mod chacha;
 mod checkpoint;
 mod checks;
 pub mod clipping;
+mod diagnostics;
 pub mod gradient;
 mod keys;
 pub mod layers;
@@ -38,6 +39,7 @@ pub mod testkit;
 mod trainer;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use diagnostics::{Clipped, Diagnosis, NOISE_DRAWS, Probe};
 pub use keys::{KeyError, Keys};
 pub use ledger_file::{LedgerFileError, LedgerRecord, read_ledger_file};
 pub use model_file::{load_model, save_model};
@@ -58,3 +60,8 @@ pub use trainer::{Progress, TrainError, Trained, Trainer};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Keeps the examples of the book's page on policies running.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/policies.md")]
+struct Policies;

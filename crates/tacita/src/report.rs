@@ -8,8 +8,11 @@ use tacita_accounting::Reading;
 /// The privacy statement of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// False if keys came from a fixed seed: then nothing here is a guarantee.
+    /// False if keys came from a fixed seed or raw quantities were shown: then nothing here is a
+    /// guarantee.
     pub private: bool,
+    /// Why not, if not.
+    pub not_private_because: Vec<&'static str>,
     /// What one unit of privacy is.
     pub unit: &'static str,
     /// How neighbouring data sets differ.
@@ -49,14 +52,15 @@ const CAVEATS: [&str; 4] = [
 impl Report {
     /// The statement of a session's whole plan.
     pub fn new(session: &Session) -> Self {
-        let (plan, private) = (session.plan(), session.is_private());
+        let plan = session.plan();
         let (epsilon_lower, epsilon_upper) = match session.epsilon() {
             Reading::Bracket { lower, upper } => (lower, upper),
             Reading::UpperBound(upper) => (0.0, upper),
             Reading::Estimate(_) => (0.0, f64::INFINITY),
         };
         Self {
-            private,
+            private: session.is_private(),
+            not_private_because: session.reasons_against(),
             unit: "one record",
             neighbours: plan.ledger().neighbours().name(),
             sampling: "Poisson",
@@ -88,11 +92,13 @@ impl fmt::Display for Report {
         if self.private {
             writeln!(f, "Privacy: {guarantee}")?;
         } else {
+            for reason in &self.not_private_because {
+                writeln!(f, "NOT PRIVATE: {reason}.")?;
+            }
             writeln!(
                 f,
-                "NOT PRIVATE: the noise came from a fixed seed, so anyone can subtract it."
+                "With secret keys and no diagnostics the same plan would give {guarantee}"
             )?;
-            writeln!(f, "With secret keys the same plan would give {guarantee}")?;
         }
         let multipliers: Vec<_> = self
             .noise_multipliers

@@ -1,9 +1,11 @@
 //! A training loop over a session: post-processing of what the session releases.
 
 use crate::checkpoint::{Checkpoint, CheckpointError};
+use crate::diagnostics::{Diagnosis, OnDiagnosis, Probe};
 use crate::keys::{KeyError, Keys};
 use crate::optim::{Average, LearningRate, Optimizer, RateTracker};
 use crate::parameter_values;
+use crate::pass::PassError;
 use crate::plan::CheckedPlan;
 use crate::records::{PrivateModel, Records};
 use crate::report::Report;
@@ -38,6 +40,24 @@ pub enum TrainError {
         /// The value seen.
         decay: f64,
     },
+    /// A probe that looks at nothing.
+    #[error(
+        "steps, records and thresholds of a probe must be finite numbers above 0, got {value}; \
+         nothing was released"
+    )]
+    Probe {
+        /// The value seen.
+        value: f64,
+    },
+    /// Diagnostics of a run that was opened as a private one.
+    #[error(
+        "the run was opened as private and its ledger says so, so its raw gradients cannot be shown; \
+         open it with `Keys::for_diagnostics`; no step was released"
+    )]
+    OpenedAsPrivate,
+    /// The pass over the records of a probe failed.
+    #[error(transparent)]
+    Pass(#[from] PassError),
     /// The checkpoint could not be read or written.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -115,6 +135,7 @@ pub struct Trainer<'a, M> {
     options: SessionOptions,
     on_step: Option<OnStep<'a, M>>,
     stop: Option<Box<dyn FnMut() -> bool + 'a>>,
+    diagnostics: Option<(Probe, OnDiagnosis<'a>)>,
 }
 
 /// A trained model and what may be said of its privacy.
@@ -148,6 +169,7 @@ impl<'a, M> Trainer<'a, M> {
             options: SessionOptions::default(),
             on_step: None,
             stop: None,
+            diagnostics: None,
         }
     }
 
@@ -204,6 +226,34 @@ impl<'a, M> Trainer<'a, M> {
         self
     }
 
+    /// Shows raw gradients of some records every few steps: clip fraction, norms, bias and cosine
+    /// similarity over thresholds. *The run is then not private*: its ledger and its report say so,
+    /// whatever its keys. For research on public data.
+    ///
+    /// The trained model is the one of the same run without diagnostics, number by number, unless its
+    /// forward pass draws random numbers of its own (dropout).
+    ///
+    /// ```no_run
+    /// # fn example<M: burn::module::Module>(trainer: tacita::Trainer<'_, M>) {
+    /// use tacita::Probe;
+    ///
+    /// let probe = Probe { every: 50, records: 256, thresholds: vec![0.1, 1.0, 10.0] };
+    /// let trainer = trainer.diagnose_without_privacy(probe, |diagnosis| {
+    ///     let clipped = 100.0 * diagnosis.now.clip_fraction;
+    ///     println!("step {}: {clipped:.0} % clipped", diagnosis.step);
+    /// });
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn diagnose_without_privacy(
+        mut self,
+        probe: Probe,
+        on_diagnosis: impl FnMut(&Diagnosis) + 'a,
+    ) -> Self {
+        self.diagnostics = Some((probe, Box::new(on_diagnosis)));
+        self
+    }
+
     /// Trains on the device's tensors until the plan is finished.
     pub fn fit<D: Records>(
         mut self,
@@ -237,6 +287,11 @@ impl<'a, M> Trainer<'a, M> {
         M: PrivateModel<D::Batch>,
     {
         self.check()?;
+        let opening = match self.diagnostics {
+            Some(_) if opening.is_private() => return Err(TrainError::OpenedAsPrivate),
+            Some(_) => opening.for_diagnostics(),
+            None => opening,
+        };
         let session = Session::begin(opening, &model, records, self.options)?;
         let run = Run::new(&self, session);
         self.go_on(run, model, records, device)
@@ -277,6 +332,11 @@ impl<'a, M> Trainer<'a, M> {
         if let Some(value) = self.learning_rate.unsound() {
             return Err(TrainError::LearningRate { value });
         }
+        if let Some((probe, _)) = &self.diagnostics
+            && let Some(value) = probe.unsound()
+        {
+            return Err(TrainError::Probe { value });
+        }
         match self.average {
             Some(decay) if !(decay > 0.0 && decay < 1.0) => Err(TrainError::Average { decay }),
             _ => Ok(()),
@@ -284,10 +344,14 @@ impl<'a, M> Trainer<'a, M> {
     }
 
     fn take_keys(&mut self) -> Result<Keys, TrainError> {
-        match self.keys.take() {
-            Some(keys) => Ok(keys),
-            None => Ok(Keys::from_os()?),
-        }
+        let keys = match self.keys.take() {
+            Some(keys) => keys,
+            None => Keys::from_os()?,
+        };
+        Ok(match self.diagnostics {
+            Some(_) => keys.for_diagnostics(),
+            None => keys,
+        })
     }
 
     fn go_on<D: Records>(
@@ -311,6 +375,11 @@ impl<'a, M> Trainer<'a, M> {
         while run.session.next_step() < steps {
             if self.stop.as_mut().is_some_and(|stop| stop()) {
                 break;
+            }
+            if let Some((probe, on_diagnosis)) = &mut self.diagnostics
+                && let Some(diagnosis) = probe.look(&run.session, &model, records, device)?
+            {
+                on_diagnosis(&diagnosis);
             }
             let progress;
             (model, progress) = run.step(&mut self.optimizer, model, records, device)?;

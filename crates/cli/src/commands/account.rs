@@ -130,7 +130,7 @@ pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
         let record = tacita::read_ledger_file(path)?;
         if !record.private {
             eprintln!(
-                "NOT PRIVATE: the noise of {name} came from a fixed seed, so anyone can subtract it. \
+                "NOT PRIVATE: {name} is of a run with a fixed seed, whose noise anyone can subtract, or with diagnostics. \
                  The figures are those the plan would have with secret keys."
             );
         }

@@ -4,6 +4,7 @@ pub mod account;
 pub mod bench;
 pub mod calibrate;
 mod choice;
+pub mod figures;
 mod plan;
 pub mod predict;
 pub mod report;

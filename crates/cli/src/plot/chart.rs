@@ -44,6 +44,8 @@ pub struct Chart {
     pub x_label: String,
     /// Label of the vertical axis.
     pub y_label: String,
+    /// Whether the horizontal axis is logarithmic.
+    pub log_x: bool,
     /// Whether the vertical axis is logarithmic.
     pub log_y: bool,
     /// What is drawn.

@@ -6,4 +6,4 @@ mod svg;
 
 pub use chart::{Chart, Mark, Series, Stroke};
 pub use spending::spent;
-pub use svg::{inline, legend_items, power_of_ten};
+pub use svg::{inline, legend_items, power_of_ten, render};

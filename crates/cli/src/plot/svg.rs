@@ -131,12 +131,18 @@ struct Frame<'a> {
     layout: &'a Layout,
     x: (f64, f64),
     y: (f64, f64),
+    log_x: bool,
     log_y: bool,
 }
 
 impl<'a> Frame<'a> {
     fn of(chart: &Chart, layout: &'a Layout) -> Self {
         let (x, y) = chart.range();
+        let x = if chart.log_x {
+            (x.0.log10(), x.1.log10())
+        } else {
+            x
+        };
         let y = if chart.log_y {
             (y.0.log10(), y.1.log10())
         } else {
@@ -146,11 +152,13 @@ impl<'a> Frame<'a> {
             layout,
             x,
             y,
+            log_x: chart.log_x,
             log_y: chart.log_y,
         }
     }
 
-    fn x(&self, value: f64) -> f64 {
+    /// `value` is already a logarithm on a logarithmic axis.
+    fn x_scaled(&self, value: f64) -> f64 {
         let Layout { left, right, .. } = self.layout;
         left + (value - self.x.0) / (self.x.1 - self.x.0) * (right - left)
     }
@@ -162,8 +170,9 @@ impl<'a> Frame<'a> {
     }
 
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let x = if self.log_x { x.log10() } else { x };
         let y = if self.log_y { y.log10() } else { y };
-        (self.x(x), self.y_scaled(y))
+        (self.x_scaled(x), self.y_scaled(y))
     }
 
     fn path<'b>(&self, points: impl Iterator<Item = &'b (f64, f64)>) -> String {
@@ -186,13 +195,16 @@ fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
         ..
     } = *layout;
     for tick in ticks(frame.x.0, frame.x.1, layout.ticks.0) {
-        let x = frame.x(tick);
+        if frame.log_x && tick.fract() != 0.0 {
+            continue;
+        }
+        let x = frame.x_scaled(tick);
         let _ = writeln!(
             out,
             "<line class=\"grid\" x1=\"{x:.2}\" x2=\"{x:.2}\" y1=\"{top}\" y2=\"{bottom}\"/>\
              <text x=\"{x:.2}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             bottom + 18.0,
-            number(tick)
+            tick_label(tick, frame.log_x)
         );
     }
     for tick in ticks(frame.y.0, frame.y.1, layout.ticks.1) {
@@ -200,11 +212,7 @@ fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
             continue;
         }
         let y = frame.y_scaled(tick);
-        let label = if frame.log_y {
-            power_of_ten(tick as i32)
-        } else {
-            number(tick)
-        };
+        let label = tick_label(tick, frame.log_y);
         let _ = writeln!(
             out,
             "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.2}\" y2=\"{y:.2}\"/>\
@@ -229,6 +237,14 @@ fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
     }
     for mark in &chart.marks {
         draw_mark(out, &frame, mark);
+    }
+}
+
+fn tick_label(tick: f64, logarithmic: bool) -> String {
+    if logarithmic {
+        power_of_ten(tick as i32)
+    } else {
+        number(tick)
     }
 }
 
@@ -324,6 +340,7 @@ mod tests {
             title: "a < b".to_string(),
             x_label: "steps".to_string(),
             y_label: "ε".to_string(),
+            log_x: false,
             log_y: false,
             series: vec![Series {
                 name: "bracket".to_string(),
@@ -364,7 +381,11 @@ mod tests {
         logarithmic.series[0].points = vec![(0.0, 1e-2), (1.0, 1e-9)];
         logarithmic.series[0].lower.clear();
         logarithmic.marks.clear();
-        let svg = render(&[logarithmic]);
+        let svg = render(&[logarithmic.clone()]);
         assert!(svg.contains(">10⁻²<") && svg.contains(">10⁻⁴<"), "{svg}");
+        logarithmic.log_x = true;
+        logarithmic.series[0].points = vec![(1e3, 1e-2), (1e5, 1e-9)];
+        let svg = render(&[logarithmic]);
+        assert!(svg.contains(">10⁴<"), "{svg}");
     }
 }

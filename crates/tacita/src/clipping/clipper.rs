@@ -3,7 +3,7 @@
 use super::quantile::centred_counts;
 use super::rule::{direction_factors, row};
 use super::{ClipRule, Groups, Threshold};
-use crate::gradient::{Performance, WeightedSums};
+use crate::gradient::{Norms, PerSampleGradients, Performance, WeightedSums};
 use crate::pass::{self, Pass, PassError};
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
@@ -89,18 +89,9 @@ impl Clipper {
         thresholds: &[f64],
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<ClippedSums, PassError> {
-        let Pass {
-            mut gradients,
-            losses,
-            ..
-        } = pass::run(model, &self.groups, count, self.performance, losses)?;
-        let mut norms = gradients.norms();
-        if let Some(kept) = finite_samples(&losses, &norms.upper()) {
-            if kept.is_empty() {
-                return Ok(self.zeros());
-            }
-            norms = norms.select(gradients.select(&kept));
-        }
+        let Some((gradients, norms)) = self.finite_gradients(model, count, losses)? else {
+            return Ok(self.zeros());
+        };
         let mut factors = vec![self.rule.factors(&norms, thresholds)];
         let mut counts = None;
         match self.side_query {
@@ -121,7 +112,31 @@ impl Clipper {
             counts,
         })
     }
+
+    /// The gradients of the samples whose loss and gradient are finite, and their norms; none if
+    /// there is no such sample.
+    pub fn finite_gradients<M: Module>(
+        &self,
+        model: &M,
+        count: usize,
+        losses: impl FnOnce(&M) -> Tensor<1>,
+    ) -> Result<Option<(PerSampleGradients, Norms)>, PassError> {
+        let Pass {
+            mut gradients,
+            losses,
+            ..
+        } = pass::run(model, &self.groups, count, self.performance, losses)?;
+        let mut norms = gradients.norms();
+        if let Some(kept) = finite_samples(&losses, &norms.upper()) {
+            if kept.is_empty() {
+                return Ok(None);
+            }
+            norms = norms.select(gradients.select(&kept));
+        }
+        Ok(Some((gradients, norms)))
+    }
 }
+
 /// The samples whose loss and norms are finite; none if all are.
 fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<usize>> {
     let finite =

@@ -63,10 +63,10 @@ pub enum LedgerFileError {
         /// The file.
         path: PathBuf,
     },
-    /// A private run would go on with a known seed, or the reverse.
+    /// A private run would go on with a known seed or with diagnostics, or the reverse.
     #[error(
         "{path} was begun with {} keys; resume with the same kind; nothing was released",
-        if *private { "private" } else { "fixed-seed (not private)" }
+        if *private { "private" } else { "fixed-seed or diagnosed (not private)" }
     )]
     OtherKeys {
         /// The file.

@@ -39,7 +39,7 @@ pub struct LedgerRecord {
     pub plan: Ledger,
     /// What counts as released so far: a prefix of the plan.
     pub released: Ledger,
-    /// False if the run used a fixed seed; then nothing about it is private.
+    /// False if the run used a fixed seed or showed raw quantities; then nothing about it is private.
     pub private: bool,
 }
 

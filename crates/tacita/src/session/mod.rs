@@ -199,9 +199,15 @@ impl Session {
             .min(self.plan().steps())
     }
 
-    /// Whether keys came from the operating system. If not, nothing downstream is private.
+    /// Whether keys came from the operating system and nothing raw is shown. If not, nothing
+    /// downstream is private.
     pub fn is_private(&self) -> bool {
         self.opening.is_private()
+    }
+
+    /// Why the run is not private; empty if it is.
+    pub fn reasons_against(&self) -> Vec<&'static str> {
+        self.opening.keys().reasons_against()
     }
 
     /// The trainable parameters, in the order in which released values come.
@@ -213,6 +219,15 @@ impl Session {
     /// and on released values only.
     pub fn thresholds(&self) -> Vec<f64> {
         self.thresholds.thresholds(self.next_step())
+    }
+
+    pub(crate) fn clipper(&self) -> &Clipper {
+        &self.clipper
+    }
+
+    /// Records of one pass.
+    pub(crate) fn micro_batch(&self) -> usize {
+        self.micro_batch
     }
 
     /// What the threshold policy has learned, for a checkpoint.
@@ -242,7 +257,7 @@ impl Session {
                 checkpoint: step,
             });
         }
-        if !self.is_private() {
+        if self.opening.keys().is_fixed_seed() {
             self.opening.rewind(round);
         }
         Ok(())

@@ -93,12 +93,19 @@ impl Opening {
         self
     }
 
+    /// Marks a run that shows raw quantities. Its ledger must not say it is private.
+    pub(crate) fn for_diagnostics(mut self) -> Self {
+        self.keys = self.keys.for_diagnostics();
+        self
+    }
+
     /// The certified plan.
     pub fn plan(&self) -> &CheckedPlan {
         &self.plan
     }
 
-    /// Whether keys came from the operating system. If not, nothing downstream is private.
+    /// Whether keys came from the operating system and nothing raw is shown. If not, nothing
+    /// downstream is private.
     pub fn is_private(&self) -> bool {
         self.keys.is_private()
     }
@@ -175,7 +182,7 @@ impl Opening {
     /// Goes back to a round, to make it again with the same keys. Only a fixed seed may: it repeats
     /// what was released before, number by number.
     pub(super) fn rewind(&mut self, round: u64) {
-        if self.is_private() {
+        if !self.keys.is_fixed_seed() {
             return;
         }
         match &mut self.record {

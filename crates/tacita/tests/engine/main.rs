@@ -4,6 +4,7 @@
 mod automatic;
 mod common;
 mod coverage;
+mod diagnostics;
 mod dynamic;
 mod layers;
 mod lazy_regions;

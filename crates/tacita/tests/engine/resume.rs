@@ -4,7 +4,9 @@ use crate::common::{device, flat};
 use crate::mechanism::{Images, Net};
 use std::path::PathBuf;
 use tacita::optim::{LearningRate, Optimizer, OptimizerRule};
-use tacita::{CheckpointError, Clipping, Keys, Plan, SessionError, TrainError, Trained, Trainer};
+use tacita::{
+    CheckpointError, Clipping, Keys, Plan, Probe, SessionError, TrainError, Trained, Trainer,
+};
 
 /// A folder of its own for each test.
 struct Folder(PathBuf);
@@ -94,29 +96,55 @@ fn with_a_fixed_seed_a_broken_run_ends_where_an_unbroken_one_does() {
 #[test]
 fn steps_after_the_checkpoint_are_repeated_with_a_fixed_seed_and_stay_spent_with_secret_keys() {
     let images = Images::random(40, 3);
-    for private in [false, true] {
-        let keys = || match private {
-            true => Keys::from_os().unwrap(),
-            false => Keys::fixed_seed(5),
-        };
-        let folder = Folder::new(&format!("crash-{private}"));
-        stopped_after(trainer(&folder, keys(), 1000), 4);
+    let keys = |kind: &str| match kind {
+        "fixed-seed" => Keys::fixed_seed(5),
+        // Not private, but other noise every time: repeating a step would release it twice.
+        "diagnosed" => Keys::from_os().unwrap().for_diagnostics(),
+        _ => Keys::from_os().unwrap(),
+    };
+    for kind in ["fixed-seed", "secret", "diagnosed"] {
+        let folder = Folder::new(&format!("crash-{kind}"));
+        stopped_after(trainer(&folder, keys(kind), 1000), 4);
         let old = std::fs::read(folder.checkpoint()).unwrap();
         let mut steps = Vec::new();
-        let resumed = trainer(&folder, keys(), 1000).on_step(|at, _| steps.push(at.step));
+        let resumed = trainer(&folder, keys(kind), 1000).on_step(|at, _| steps.push(at.step));
         resumed.resume(Net::new(), &images, &device()).unwrap();
         assert_eq!(steps, (5..=STEPS).collect::<Vec<_>>());
         // The run again from the old checkpoint, against the finished ledger.
         std::fs::write(folder.checkpoint(), old).unwrap();
         let mut steps = Vec::new();
-        let again = trainer(&folder, keys(), 1000).on_step(|at, _| steps.push(at.step));
+        let again = trainer(&folder, keys(kind), 1000).on_step(|at, _| steps.push(at.step));
         again.resume(Net::new(), &images, &device()).unwrap();
-        let expected: Vec<u64> = if private {
-            vec![]
-        } else {
+        let expected: Vec<u64> = if kind == "fixed-seed" {
             (5..=STEPS).collect()
+        } else {
+            vec![]
         };
         assert_eq!(steps, expected);
+    }
+}
+
+#[test]
+fn a_private_run_does_not_go_on_with_diagnostics_nor_the_reverse() {
+    let images = Images::random(40, 3);
+    let secret = || Keys::from_os().unwrap();
+    for (name, first) in [("private", secret()), ("shown", secret().for_diagnostics())] {
+        let (folder, private) = (Folder::new(name), first.is_private());
+        stopped_after(trainer(&folder, first, 1), 3);
+        let probe = Probe {
+            every: 1,
+            records: 1,
+            thresholds: Vec::new(),
+        };
+        let mut resumed = trainer(&folder, secret(), 1);
+        if private {
+            resumed = resumed.diagnose_without_privacy(probe, |_| panic!("shown"));
+        }
+        let error = resumed.resume(Net::new(), &images, &device()).unwrap_err();
+        assert!(
+            error.to_string().contains("resume with the same kind"),
+            "{error}"
+        );
     }
 }
 

@@ -111,6 +111,7 @@ impl Preparation {
     /// New inputs as records, all of class 0 because their classes are not known.
     ///
     /// `vectors` is needed only where words are replaced by public vectors.
+    #[cfg(test)]
     pub fn unlabelled<'a>(
         &self,
         inputs: impl IntoIterator<Item = Input<'a>>,
