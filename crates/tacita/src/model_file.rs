@@ -29,12 +29,21 @@ pub fn save_model<M: Module>(model: &M, path: &Path) -> Result<(), CheckpointErr
     };
     let parameters = Parameters::of(model).map_err(|error| damaged(error.to_string()))?;
     let bytes: Vec<Vec<u8>> = (parameter_values::values(model).iter())
-        .map(|values| values.iter().flat_map(|value| value.to_le_bytes()).collect())
+        .map(|values| {
+            values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect()
+        })
         .collect();
-    let views = parameters.list().iter().zip(&bytes).map(|(parameter, bytes)| {
-        let view = TensorView::new(Dtype::F32, parameter.shape.clone(), bytes);
-        view.map(|view| (parameter.path.as_str(), view))
-    });
+    let views = parameters
+        .list()
+        .iter()
+        .zip(&bytes)
+        .map(|(parameter, bytes)| {
+            let view = TensorView::new(Dtype::F32, parameter.shape.clone(), bytes);
+            view.map(|view| (parameter.path.as_str(), view))
+        });
     let views = views.collect::<Result<Vec<_>, _>>();
     let file = views.and_then(|views| serialize(views, None));
     let file = file.map_err(|error| damaged(error.to_string()))?;
@@ -72,7 +81,12 @@ pub fn load_model<M: Module>(model: M, path: &Path) -> Result<M, CheckpointError
             )));
         }
         let (numbers, _) = tensor.data().as_chunks::<4>();
-        values.push(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect());
+        values.push(
+            numbers
+                .iter()
+                .map(|number| f32::from_le_bytes(*number))
+                .collect(),
+        );
     }
     parameter_values::with_values(model, &values).ok_or(CheckpointError::OtherRun)
 }

@@ -62,12 +62,18 @@ pub fn run(args: &Args) -> Result<()> {
     let rows = with_model(name, shape, classes.len(), hidden, &device, predict)?;
     let mut out = std::io::stdout().lock();
     for (name, row) in inputs.names.iter().zip(rows) {
-        let best = (0..row.len()).max_by(|a, b| row[*a].total_cmp(&row[*b])).unwrap_or(0);
+        let best = (0..row.len())
+            .max_by(|a, b| row[*a].total_cmp(&row[*b]))
+            .unwrap_or(0);
         let written = if args.json {
             let all: serde_json::Map<_, _> = (classes.iter().zip(&row))
                 .map(|(class, value)| (class.clone(), json!(value)))
                 .collect();
-            writeln!(out, "{}", json!({ "input": name, "class": classes[best], "probability": all }))
+            writeln!(
+                out,
+                "{}",
+                json!({ "input": name, "class": classes[best], "probability": all })
+            )
         } else {
             writeln!(out, "{name}\t{}\t{:.3}", classes[best], row[best])
         };
@@ -90,7 +96,8 @@ impl Visitor for Predict<'_> {
 
     fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output> {
         let model = tacita::load_model(model, &self.folder.model())?;
-        let records = R::from_set(self.records).context("the input is of another kind than the model")?;
+        let records =
+            R::from_set(self.records).context("the input is of another kind than the model")?;
         let mut rows = Vec::new();
         for batch in chunks(&records, 500, &self.device) {
             let Some(values) = model.class_values(batch) else {

@@ -74,9 +74,14 @@ pub fn print(outcome: &Outcome, as_json: bool) {
 }
 
 fn summary(outcome: &Outcome) -> Value {
-    let accuracy = outcome.evaluation.as_ref().map(|evaluation| match evaluation {
-        Evaluation::PublicTest { accuracy, .. } | Evaluation::NoisyCount { accuracy, .. } => *accuracy,
-    });
+    let accuracy = outcome
+        .evaluation
+        .as_ref()
+        .map(|evaluation| match evaluation {
+            Evaluation::PublicTest { accuracy, .. } | Evaluation::NoisyCount { accuracy, .. } => {
+                *accuracy
+            }
+        });
     let report = &outcome.report;
     json!({
         "accuracy": accuracy,
@@ -129,7 +134,10 @@ fn text(outcome: &Outcome) -> String {
         ("report.html", "the privacy report, to read, print and sign"),
         ("model.safetensors", "the model"),
         ("ledger.jsonl", "every release, recorded before it was made"),
-        ("config.toml", "every setting; others: run.json, facts.json, metrics.jsonl"),
+        (
+            "config.toml",
+            "every setting; others: run.json, facts.json, metrics.jsonl",
+        ),
     ] {
         lines.push(format!("  {name:<18}{what}"));
     }
@@ -167,7 +175,9 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
         }
     };
     let resolved = Resolved::new(settings, public, None)?;
-    let estimate = classes.map(|classes| run::estimate(&resolved, classes)).transpose()?;
+    let estimate = classes
+        .map(|classes| run::estimate(&resolved, classes))
+        .transpose()?;
     let plan = &resolved.plan;
     let seconds = estimate.map(|estimate| estimate.step_seconds * plan.steps() as f64);
     let upper = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);

@@ -71,8 +71,7 @@ impl CnnConfig {
     /// A model for images too small to be halved.
     pub fn small_tanh_cnn(image: [usize; 2], hidden: usize, classes: usize) -> Self {
         let convolution = ConvolutionConfig::new(16, 3, 1, 1).with_pool_stride(Some(1));
-        Self::new(image, vec![convolution], hidden, classes)
-            .with_activation(ActivationConfig::Tanh)
+        Self::new(image, vec![convolution], hidden, classes).with_activation(ActivationConfig::Tanh)
     }
 
     /// The model of Galli et al. 2024 for MNIST, whose table leaves padding open: with 3 zeros around

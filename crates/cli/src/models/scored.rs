@@ -66,7 +66,8 @@ classifier!(Cnn, Tensor<4>, |model, images| model.forward(images));
 classifier!(Resnet9, Tensor<4>, |model, images| model.forward(images));
 classifier!(Vgg11, Tensor<4>, |model, images| model.forward(images));
 classifier!(Mlp, Tensor<2>, |model, rows| model.forward(rows));
-classifier!(Mlp, Tensor<4>, |model, images| model.forward(images.flatten(1, 3)));
+classifier!(Mlp, Tensor<4>, |model, images| model
+    .forward(images.flatten(1, 3)));
 classifier!(EmbeddingMlp, Tensor<2, Int>, |model, tokens| model.forward(tokens));
 classifier!(LstmClassifier, Tensor<2, Int>, |model, tokens| model.forward(tokens));
 classifier!(Transformer, Tensor<2, Int>, |model, tokens| model.forward(tokens));

@@ -160,7 +160,10 @@ pub fn with_model<V: Visitor>(
                 size.height
             );
             let width = hidden.unwrap_or(64);
-            ensure!(width % 8 == 0, "--hidden of resnet9 must be a multiple of 8, got {width}");
+            ensure!(
+                width % 8 == 0,
+                "--hidden of resnet9 must be a multiple of 8, got {width}"
+            );
             let groups = if width % 32 == 0 { 32 } else { 8 };
             let model = Resnet9Config::new(width, groups, classes).with_channels(size.channels);
             visitor.visit::<Images, _>(model.init(device))
@@ -191,7 +194,10 @@ pub fn with_model<V: Visitor>(
         }
         (ModelName::Transformer, Shape::Tokens { vocabulary, length }) => {
             let width = hidden.unwrap_or(64);
-            ensure!(width % 4 == 0, "--hidden of transformer must be a multiple of 4, got {width}");
+            ensure!(
+                width % 4 == 0,
+                "--hidden of transformer must be a multiple of 4, got {width}"
+            );
             let model = TransformerConfig::new(vocabulary, length, width, 2 * width, 4, 2, classes);
             visitor.visit::<Tokens, _>(model.init(device))
         }
@@ -220,7 +226,10 @@ fn cnn(
     let image = [size.channels, size.width];
     let mut config = match name {
         ModelName::OnlineCnn => {
-            ensure!(image == [1, 28], "--model online-cnn takes grey images of 28 × 28");
+            ensure!(
+                image == [1, 28],
+                "--model online-cnn takes grey images of 28 × 28"
+            );
             CnnConfig::online_sensitivity(classes)
         }
         ModelName::DynamicCnn => CnnConfig::dynamic(image, classes),
@@ -286,7 +295,10 @@ mod tests {
     fn papers_models_have_the_parameters_their_authors_state() {
         assert_eq!(parameters(ModelName::OnlineCnn, MNIST, 10), 551_322);
         assert_eq!(parameters(ModelName::Autoencoder, MNIST, 10), 48_705);
-        assert_eq!(parameters(ModelName::BagOfWords, Shape::Rows { width: 750 }, 4), 113_156);
+        assert_eq!(
+            parameters(ModelName::BagOfWords, Shape::Rows { width: 750 }, 4),
+            113_156
+        );
         assert_eq!(parameters(ModelName::Cnn, MNIST, 10), 26_010);
     }
 

@@ -33,7 +33,14 @@ pub fn known(set: Builtin) -> Known {
         Builtin::Cifar10 => (50_000, image(3, 32), 10),
         Builtin::Imdb => (25_000, words, 2),
         Builtin::AgNews => (120_000, words, 4),
-        Builtin::Names => (16_040, Shape::Tokens { length: 15, vocabulary: 128 }, 18),
+        Builtin::Names => (
+            16_040,
+            Shape::Tokens {
+                length: 15,
+                vocabulary: 128,
+            },
+            18,
+        ),
         Builtin::Adult => (32_561, Shape::Rows { width: 108 }, 2),
         Builtin::Pneumonia => (5_216, image(1, 64), 2),
     };
@@ -55,16 +62,23 @@ pub fn fill(settings: &mut Settings, shape: Shape, records: u64) {
     }
     // Large batches average the noise away; a quarter of a small set is the most.
     let batch = 512.min(records / 4).max(1);
-    settings.batch.get_or_insert(if digits { 512 } else { batch });
+    settings
+        .batch
+        .get_or_insert(if digits { 512 } else { batch });
     settings.delta.get_or_insert_with(|| delta(records));
     settings.clipping.get_or_insert_with(|| "auto".into());
     let text = matches!(shape, Shape::Tokens { length, .. } if length > 32);
     let optimizer = if text { "adam" } else { "momentum" };
     let optimizer = settings.optimizer.get_or_insert_with(|| optimizer.into());
-    let adaptive = optimizer.starts_with("ad") || optimizer.starts_with("nad") || optimizer.starts_with("rms");
+    let adaptive =
+        optimizer.starts_with("ad") || optimizer.starts_with("nad") || optimizer.starts_with("rms");
     // The rate that automatic clipping was published with (Bu et al. 2023, G.1), and Adam's for texts.
-    settings.learning_rate.get_or_insert(if adaptive { 0.01 } else { 0.5 });
-    settings.rate_schedule.get_or_insert_with(|| "constant".into());
+    settings
+        .learning_rate
+        .get_or_insert(if adaptive { 0.01 } else { 0.5 });
+    settings
+        .rate_schedule
+        .get_or_insert_with(|| "constant".into());
 }
 
 /// A tenth of 1 / records, rounded down to two digits: well below the probability at which one

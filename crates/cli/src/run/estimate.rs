@@ -87,7 +87,13 @@ fn blank(shape: Shape, count: usize, classes: usize) -> Result<RecordSet> {
         }
         Shape::Tokens { length, vocabulary } => {
             let tokens = (0..count * length).map(|index| (index * 37 % vocabulary) as u16);
-            RecordSet::Tokens(Tokens::new(length, vocabulary, classes, tokens.collect(), labels)?)
+            RecordSet::Tokens(Tokens::new(
+                length,
+                vocabulary,
+                classes,
+                tokens.collect(),
+                labels,
+            )?)
         }
         Shape::Rows { width } => {
             let values = (0..count * width).map(|index| (index * 37 % 101) as f32 / 100.0);

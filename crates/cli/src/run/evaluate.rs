@@ -9,7 +9,11 @@ use tacita::Records;
 const CHUNK: usize = 500;
 
 /// The score of each record.
-pub fn evaluate<R: Records, M: Scored<R::Batch>>(model: &M, records: &R, device: &Device) -> Vec<f64> {
+pub fn evaluate<R: Records, M: Scored<R::Batch>>(
+    model: &M,
+    records: &R,
+    device: &Device,
+) -> Vec<f64> {
     chunks(records, CHUNK, device)
         .flat_map(|batch| model.scores(batch))
         .collect()

@@ -4,8 +4,8 @@ use super::metrics::Metric;
 use super::{Resolved, RunRecord};
 use crate::datasets::Basis;
 use crate::report::facts::{
-    Data, Evaluation, FORMAT, Facts, KeySource, Model, Origin, Phase, PhaseKind, Preparation, Trace,
-    TraceOrigin, Tuning,
+    Data, Evaluation, FORMAT, Facts, KeySource, Model, Origin, Phase, PhaseKind, Preparation,
+    Trace, TraceOrigin, Tuning,
 };
 use tacita::clipping::{ClipRule, Grouping, Threshold};
 use tacita::optim::LearningRate;

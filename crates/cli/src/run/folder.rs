@@ -95,7 +95,10 @@ impl RunFolder {
     pub fn write_record(&self, record: &RunRecord) -> Result<()> {
         let text = serde_json::to_string_pretty(record)?;
         write(&self.record(), text.as_bytes())?;
-        write(&self.0.join("config.toml"), record.settings.to_toml()?.as_bytes())
+        write(
+            &self.0.join("config.toml"),
+            record.settings.to_toml()?.as_bytes(),
+        )
     }
 
     /// Takes the folder away again if nothing was recorded in it, as after an error at the start.

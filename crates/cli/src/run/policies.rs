@@ -47,7 +47,9 @@ pub fn optimizer(text: &str) -> Result<OptimizerRule> {
     let momentum = numbers.first().copied().unwrap_or(0.9);
     let takes_a_number = matches!(name, "momentum" | "nesterov");
     if numbers.len() > usize::from(takes_a_number) || !(0.0..1.0).contains(&momentum) {
-        bail!("--optimizer {text}: momentum and nesterov take one number from 0 to below 1, others none");
+        bail!(
+            "--optimizer {text}: momentum and nesterov take one number from 0 to below 1, others none"
+        );
     }
     Ok(match name {
         "sgd" => OptimizerRule::Sgd,
@@ -158,17 +160,26 @@ mod tests {
         assert_eq!(clipping("abadi:1.5").unwrap(), Clipping::abadi(1.5));
         assert_eq!(clipping("auto-v").unwrap(), Clipping::auto_v());
         assert_eq!(clipping("online").unwrap(), Clipping::online());
-        assert_eq!(optimizer("momentum:0.5").unwrap(), OptimizerRule::heavy_ball(0.5));
+        assert_eq!(
+            optimizer("momentum:0.5").unwrap(),
+            OptimizerRule::heavy_ball(0.5)
+        );
         assert_eq!(noise_schedule("optimal").unwrap(), NoiseSchedule::Optimal);
     }
 
     #[test]
     fn unknown_names_and_missing_numbers_are_named() {
         for text in ["abadi", "abadi:x", "quantile", "autos", "auto:1:2"] {
-            assert!(clipping(text).unwrap_err().to_string().contains(text), "{text}");
+            assert!(
+                clipping(text).unwrap_err().to_string().contains(text),
+                "{text}"
+            );
         }
         for text in ["sgd:0.9", "momentum:1.5", "adamax"] {
-            assert!(optimizer(text).unwrap_err().to_string().contains(text), "{text}");
+            assert!(
+                optimizer(text).unwrap_err().to_string().contains(text),
+                "{text}"
+            );
         }
         assert!(noise_schedule("step:0.5").is_err());
         assert!(paper_accountant("gdp").is_err());

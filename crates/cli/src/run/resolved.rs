@@ -78,7 +78,10 @@ impl Resolved {
             );
         }
         ensure!(
-            !facts.private_test || settings.score_noise.is_some() || settings.public_test || scale.is_some(),
+            !facts.private_test
+                || settings.score_noise.is_some()
+                || settings.public_test
+                || scale.is_some(),
             "the test records are private, so an exact accuracy on them would leak; say --public-test if \
              they are public, --score-noise 20 for a noisy accuracy that is part of the budget, or leave \
              the test records out"
@@ -174,18 +177,21 @@ impl Settings {
             self.text.is_none() || self.jsonl.is_some(),
             "--text names the field of --jsonl; give the file too"
         );
-        Ok(match (&self.csv, &self.parquet, &self.jsonl, &self.images) {
-            (Some(file), ..) => Source::Csv { file: file.clone() },
-            (_, Some(file), ..) => Source::Parquet { file: file.clone() },
-            (_, _, Some(file), _) => Source::Jsonl {
-                file: file.clone(),
-                text: (self.text.clone()).context("say which field holds the text with --text FIELD")?,
+        Ok(
+            match (&self.csv, &self.parquet, &self.jsonl, &self.images) {
+                (Some(file), ..) => Source::Csv { file: file.clone() },
+                (_, Some(file), ..) => Source::Parquet { file: file.clone() },
+                (_, _, Some(file), _) => Source::Jsonl {
+                    file: file.clone(),
+                    text: (self.text.clone())
+                        .context("say which field holds the text with --text FIELD")?,
+                },
+                (.., Some(folder)) => Source::Images {
+                    folder: folder.clone(),
+                },
+                _ => Source::Builtin(self.data.unwrap_or(Builtin::Digits)),
             },
-            (.., Some(folder)) => Source::Images {
-                folder: folder.clone(),
-            },
-            _ => Source::Builtin(self.data.unwrap_or(Builtin::Digits)),
-        })
+        )
     }
 
     /// How records are found and prepared.

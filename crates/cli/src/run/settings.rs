@@ -32,7 +32,12 @@ pub struct Settings {
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub label: Option<String>,
     /// Values of the label, which are public
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',', help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "A,B,...",
+        value_delimiter = ',',
+        help_heading = "Data"
+    )]
     pub classes: Option<Vec<String>>,
     /// What is declared public about columns, texts and images (TOML)
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -48,7 +53,12 @@ pub struct Settings {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub test: Option<PathBuf>,
     /// Share of the records to test on, chosen by a hash of each
-    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "S",
+        allow_negative_numbers = true,
+        help_heading = "Data"
+    )]
     pub test_share: Option<f64>,
     /// The test records are public, so an exact score may be shown
     #[arg(long, help_heading = "Data")]
@@ -74,16 +84,36 @@ pub struct Settings {
     pub hidden: Option<usize>,
 
     /// Budget ε: the noise is the least that keeps it
-    #[arg(long, value_name = "E", allow_negative_numbers = true, help_heading = "Privacy")]
+    #[arg(
+        long,
+        value_name = "E",
+        allow_negative_numbers = true,
+        help_heading = "Privacy"
+    )]
     pub epsilon: Option<f64>,
     /// Budget δ [default: 1 / (10 · records), rounded down]
-    #[arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Privacy")]
+    #[arg(
+        long,
+        value_name = "D",
+        allow_negative_numbers = true,
+        help_heading = "Privacy"
+    )]
     pub delta: Option<f64>,
     /// Noise multiplier (noise std / sensitivity) instead of a budget
-    #[arg(long, value_name = "Z", allow_negative_numbers = true, help_heading = "Privacy")]
+    #[arg(
+        long,
+        value_name = "Z",
+        allow_negative_numbers = true,
+        help_heading = "Privacy"
+    )]
     pub noise: Option<f64>,
     /// Noise std of the accuracy on private test records, in records; part of the budget
-    #[arg(long, value_name = "Z", allow_negative_numbers = true, help_heading = "Privacy")]
+    #[arg(
+        long,
+        value_name = "Z",
+        allow_negative_numbers = true,
+        help_heading = "Privacy"
+    )]
     pub score_noise: Option<f64>,
     /// Find the noise as a paper did: clt, rdp, zcdp or tcdp; for reproductions
     #[arg(long, value_name = "NAME", help_heading = "Privacy")]
@@ -93,7 +123,12 @@ pub struct Settings {
     #[arg(long, value_name = "B", help_heading = "Training")]
     pub batch: Option<u64>,
     /// Passes over the records, on average
-    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Training")]
+    #[arg(
+        long,
+        value_name = "K",
+        allow_negative_numbers = true,
+        help_heading = "Training"
+    )]
     pub epochs: Option<f64>,
     /// Steps, instead of epochs
     #[arg(long, value_name = "T", help_heading = "Training")]
@@ -105,10 +140,20 @@ pub struct Settings {
     #[arg(long, help_heading = "Training")]
     pub per_layer: bool,
     /// The threshold ends R times smaller than it begins
-    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Training")]
+    #[arg(
+        long,
+        value_name = "R",
+        allow_negative_numbers = true,
+        help_heading = "Training"
+    )]
     pub threshold_decay: Option<f64>,
     /// The noise multiplier ends R times smaller than it begins
-    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Training")]
+    #[arg(
+        long,
+        value_name = "R",
+        allow_negative_numbers = true,
+        help_heading = "Training"
+    )]
     pub growing_mu: Option<f64>,
     /// Other noise schedules: optimal, time:K, exponential:K, step:F:N, polynomial:P:END:N
     #[arg(long, value_name = "NAME", help_heading = "Training")]
@@ -117,16 +162,31 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     pub optimizer: Option<String>,
     /// Learning rate
-    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = "Training")]
+    #[arg(
+        long,
+        value_name = "R",
+        allow_negative_numbers = true,
+        help_heading = "Training"
+    )]
     pub learning_rate: Option<f64>,
     /// constant, linear[:END], cosine[:END], exponential:R or online; END is a share of the rate
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     pub rate_schedule: Option<String>,
     /// Weight decay
-    #[arg(long, value_name = "L", allow_negative_numbers = true, help_heading = "Training")]
+    #[arg(
+        long,
+        value_name = "L",
+        allow_negative_numbers = true,
+        help_heading = "Training"
+    )]
     pub weight_decay: Option<f64>,
     /// Keep the moving average of the models, with this decay (0.9 to 0.999)
-    #[arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Training")]
+    #[arg(
+        long,
+        value_name = "D",
+        allow_negative_numbers = true,
+        help_heading = "Training"
+    )]
     pub average: Option<f64>,
     /// Steps between two checkpoints [default: a hundredth of the run]
     #[arg(long, value_name = "N", help_heading = "Training")]
@@ -204,9 +264,19 @@ mod tests {
     #[test]
     fn an_unknown_key_is_refused_and_the_nearest_one_named() {
         let message = Settings::parse("epsilom = 3").unwrap_err().to_string();
-        assert!(message.contains("epsilom") && message.contains("did you mean") && message.contains("epsilon"), "{message}");
-        let message = Settings::parse("epsilon = \"three\"").unwrap_err().to_string();
-        assert!(message.contains("epsilon") || message.contains("f64"), "{message}");
+        assert!(
+            message.contains("epsilom")
+                && message.contains("did you mean")
+                && message.contains("epsilon"),
+            "{message}"
+        );
+        let message = Settings::parse("epsilon = \"three\"")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("epsilon") || message.contains("f64"),
+            "{message}"
+        );
     }
 
     #[test]
@@ -217,7 +287,10 @@ mod tests {
             ..Settings::default()
         };
         let both = flags.over(file);
-        assert_eq!((both.epsilon, both.batch, both.per_layer), (Some(1.0), Some(100), true));
+        assert_eq!(
+            (both.epsilon, both.batch, both.per_layer),
+            (Some(1.0), Some(100), true)
+        );
     }
 
     #[test]
@@ -229,6 +302,9 @@ mod tests {
             declared: Some(Schema::default()),
             ..Settings::default()
         };
-        assert_eq!(Settings::parse(&settings.to_toml().unwrap()).unwrap(), settings);
+        assert_eq!(
+            Settings::parse(&settings.to_toml().unwrap()).unwrap(),
+            settings
+        );
     }
 }

@@ -215,16 +215,31 @@ impl Visitor for Training<'_> {
     type Output = Outcome;
 
     fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Outcome> {
-        let Self { run, record, data, begin, folder, output, device } = self;
+        let Self {
+            run,
+            record,
+            data,
+            begin,
+            folder,
+            output,
+            device,
+        } = self;
         let wrong_kind = || anyhow::anyhow!("the records are of another kind than the model");
         let training = R::from_set(data.training).with_context(wrong_kind)?;
         let test = match data.test {
-            Some(TestSet { records, declared_public }) => {
-                Some((R::from_set(records).with_context(wrong_kind)?, declared_public))
-            }
+            Some(TestSet {
+                records,
+                declared_public,
+            }) => Some((
+                R::from_set(records).with_context(wrong_kind)?,
+                declared_public,
+            )),
             None => None,
         };
-        let public_test = test.as_ref().filter(|(_, public)| *public).map(|(test, _)| test);
+        let public_test = test
+            .as_ref()
+            .filter(|(_, public)| *public)
+            .map(|(test, _)| test);
 
         let parameters = model.num_params();
         let spending = Spending::forecast(&run.plan)?;
@@ -263,9 +278,13 @@ impl Visitor for Training<'_> {
             trainer = trainer.average(decay);
         }
         let trained = match begin {
-            Begin::Again => trainer.keys(keys(&run.settings)?).resume(model, &training, &device)?,
+            Begin::Again => trainer
+                .keys(keys(&run.settings)?)
+                .resume(model, &training, &device)?,
             Begin::New(Some(opening)) => trainer.fit_opened(opening, model, &training, &device)?,
-            Begin::New(None) => trainer.keys(keys(&run.settings)?).fit(model, &training, &device)?,
+            Begin::New(None) => trainer
+                .keys(keys(&run.settings)?)
+                .fit(model, &training, &device)?,
         };
         let seconds = start.elapsed().as_secs_f64();
         progress.finish();
@@ -299,8 +318,18 @@ impl Finish<'_> {
         test: Option<(R, bool)>,
         device: &Device,
     ) -> Result<Outcome> {
-        let Self { run, record, folder, .. } = self;
-        let Trained { model, report, steps, unscored } = trained;
+        let Self {
+            run,
+            record,
+            folder,
+            ..
+        } = self;
+        let Trained {
+            model,
+            report,
+            steps,
+            unscored,
+        } = trained;
         tacita::save_model(&model, &folder.model())?;
         let burn_record = folder.burn_record();
         (model.clone().save_file(&burn_record))
@@ -341,7 +370,14 @@ impl Finish<'_> {
         };
         let rounds = run.plan.statistics() + steps + scored;
         let lines = self.metrics.lines();
-        let facts = facts::facts(run, record, self.parameters, lines, rounds, evaluation.clone());
+        let facts = facts::facts(
+            run,
+            record,
+            self.parameters,
+            lines,
+            rounds,
+            evaluation.clone(),
+        );
         let text = format!("{:#}\n", serde_json::to_value(&facts)?);
         folder::write(&folder.facts(), text.as_bytes())?;
         let page = report_command::read(folder.path())?;

@@ -23,7 +23,9 @@ use anyhow::{Result, ensure};
 use std::sync::Arc;
 
 /// A public data set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Builtin {
     /// 8 × 8 handwritten digits, part of the program.
