@@ -2,7 +2,7 @@
 
 use super::metrics::Metric;
 use super::{Resolved, RunRecord};
-use crate::datasets::Basis;
+use crate::datasets::{Basis, Shape};
 use crate::report::facts::{
     Data, Evaluation, FORMAT, Facts, KeySource, Model, Origin, Phase, PhaseKind, Preparation,
     Trace, TraceOrigin, Tuning,
@@ -37,7 +37,12 @@ pub fn facts(
         data: Data {
             name: record.about.origin.clone(),
             licence: record.about.licence.clone(),
-            record: "one record of the training set".into(),
+            record: match record.shape {
+                Shape::Images(_) => "one image of the training set",
+                Shape::Tokens { .. } => "one text of the training set",
+                Shape::Rows { .. } => "one row of the training set",
+            }
+            .into(),
             public_record_count: record.public_record_count,
             caveats: record.about.caveats.clone(),
         },
