@@ -21,7 +21,7 @@ pub struct Estimate {
 
 /// Makes a few steps of the run's batch size on made-up records.
 pub fn estimate(run: &Resolved, classes: usize) -> Result<Estimate> {
-    let device = Device::default();
+    let device = super::device(run.settings.device.as_deref().unwrap_or("cpu"))?;
     let hidden = run.settings.hidden;
     let visitor = Measure {
         run,

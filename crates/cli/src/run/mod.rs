@@ -6,6 +6,7 @@
 
 mod choose_model;
 mod defaults;
+mod device;
 mod estimate;
 mod evaluate;
 mod facts;
@@ -20,6 +21,7 @@ mod train;
 
 pub use choose_model::{FromSet, ModelName, Visitor, with_model};
 pub use defaults::known;
+pub use device::device;
 pub use estimate::estimate;
 pub use folder::{RunFolder, RunRecord};
 pub use progress::{grouped, words};

@@ -194,6 +194,9 @@ pub struct Settings {
     /// Score the public test records every N steps
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub test_every: Option<u64>,
+    /// cpu, cuda, cuda:1, ... or wgpu [default: cpu]
+    #[arg(long, value_name = "NAME", help_heading = "Training")]
+    pub device: Option<String>,
     /// Repeat exactly, for experiments: anyone can subtract the noise, so the run is NOT PRIVATE
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub seed: Option<u64>,
@@ -238,7 +241,7 @@ impl Settings {
             test, test_share, data_dir, model, hidden, epsilon, delta, noise, score_noise,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
-            checkpoint_every, test_every, seed;
+            checkpoint_every, test_every, device, seed;
             public_test, public_folder_names, estimate_bounds, offline, per_layer
         )
     }

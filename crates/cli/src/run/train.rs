@@ -6,7 +6,7 @@ use super::progress::ProgressLine;
 use super::resolved::PublicFacts;
 use super::spending::Spending;
 use super::{
-    FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, facts, folder,
+    FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, device, facts, folder,
 };
 use crate::commands::report as report_command;
 use crate::datasets::{self, DataSet, Opened, TestSet};
@@ -163,7 +163,7 @@ fn go(
     folder: &RunFolder,
     output: Output,
 ) -> Result<Outcome> {
-    let device = Device::default();
+    let device = device(run.settings.device.as_deref().unwrap_or("cpu"))?;
     if let Some(seed) = run.settings.seed {
         device.seed(seed);
     }

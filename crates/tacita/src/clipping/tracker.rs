@@ -135,9 +135,11 @@ pub(crate) fn products(first: &[Tensor<1>], second: &[Tensor<1>]) -> Products {
     first
         .iter()
         .zip(second)
+        // What was restored from a checkpoint may lie on another device.
+        .map(|(a, b)| (a, b.clone().to_device(&a.device())))
         .fold(Products::default(), |sum, (a, b)| Products {
-            inner: sum.inner + dot(a, b),
+            inner: sum.inner + dot(a, &b),
             first: sum.first + dot(a, a),
-            second: sum.second + dot(b, b),
+            second: sum.second + dot(&b, &b),
         })
 }

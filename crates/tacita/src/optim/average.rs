@@ -33,8 +33,9 @@ impl Average {
         self.values = if self.values.is_empty() {
             current
         } else {
-            let mix =
-                |(old, new): (&Tensor<1>, Tensor<1>)| old.clone() * (1.0 - weight) + new * weight;
+            let mix = |(old, new): (&Tensor<1>, Tensor<1>)| {
+                old.clone().to_device(&new.device()) * (1.0 - weight) + new * weight
+            };
             self.values.iter().zip(current).map(mix).collect()
         };
     }

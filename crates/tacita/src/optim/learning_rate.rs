@@ -156,7 +156,9 @@ impl RateTracker {
                 if momentum == 0.0 {
                     gradient.to_vec()
                 } else {
-                    let add = |(old, new): (Tensor<1>, &Tensor<1>)| old * momentum + new.clone();
+                    let add = |(old, new): (Tensor<1>, &Tensor<1>)| {
+                        old.to_device(&new.device()) * momentum + new.clone()
+                    };
                     before.into_iter().zip(gradient).map(add).collect()
                 }
             }

@@ -1,0 +1,67 @@
+//! Devices by name: `cpu`, `cuda`, `cuda:1`, `wgpu`.
+
+use anyhow::{Context, Result, bail};
+use burn::tensor::Device;
+
+/// The device of a name.
+pub fn device(name: &str) -> Result<Device> {
+    let (kind, number) = match name.split_once(':') {
+        Some((kind, number)) => {
+            let number = number.parse::<usize>();
+            (
+                kind,
+                number.with_context(|| {
+                    format!("--device {name}: the number of a card follows the colon")
+                })?,
+            )
+        }
+        None => (name, 0),
+    };
+    match kind {
+        "cpu" if number == 0 => Ok(Device::flex()),
+        "cuda" => cuda(number),
+        "wgpu" if number == 0 => wgpu(),
+        _ => bail!("--device {name} is unknown; use cpu, cuda, cuda:1 (and so on) or wgpu"),
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn cuda(number: usize) -> Result<Device> {
+    // The driver is loaded at the first use; without one that panics deep inside, so look first.
+    let present = std::path::Path::new("/proc/driver/nvidia/version").exists()
+        || cfg!(not(target_os = "linux"));
+    if !present {
+        bail!("--device cuda: this machine has no NVIDIA driver; install it, or use --device cpu");
+    }
+    Ok(Device::cuda(number))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda(_: usize) -> Result<Device> {
+    bail!("--device cuda: this program was built without CUDA; build it with --features cuda")
+}
+
+#[cfg(feature = "wgpu")]
+fn wgpu() -> Result<Device> {
+    Ok(Device::wgpu(burn::tensor::DeviceKind::DefaultDevice))
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn wgpu() -> Result<Device> {
+    bail!("--device wgpu: this program was built without wgpu; build it with --features wgpu")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_devices_are_named() {
+        for name in ["gpu", "cuda:x", "cpu:1"] {
+            let message = format!("{:#}", device(name).unwrap_err());
+            assert!(message.contains(name), "{message}");
+        }
+        assert!(device("cpu").is_ok());
+    }
+}
