@@ -324,7 +324,7 @@ impl<'a, M> Trainer<'a, M> {
             return self.go_on(run, model, records, device);
         }
         let checkpoint = Checkpoint::read(&path)?;
-        let model = run.restore(&checkpoint, &mut self.optimizer, model)?;
+        let model = run.restore(&checkpoint, &mut self.optimizer, model, device)?;
         self.go_on(run, model, records, device)
     }
 
@@ -478,17 +478,19 @@ impl Run {
         checkpoint: &Checkpoint,
         optimizer: &mut Optimizer,
         model: M,
+        device: &Device,
     ) -> Result<M, TrainError> {
+        let device = &device.clone().without_autodiff();
         self.session.go_on_from(checkpoint.step)?;
-        self.session.restore_thresholds(&checkpoint.thresholds)?;
-        self.rate.restore(&checkpoint.rate);
+        self.session.restore_thresholds(&checkpoint.thresholds, device)?;
+        self.rate.restore(&checkpoint.rate, device);
         let optimizer_fits = match (&checkpoint.optimizer, checkpoint.step) {
             (_, 0) => true,
-            (Some(state), _) => optimizer.restore(state),
+            (Some(state), _) => optimizer.restore(state, device),
             (None, _) => false,
         };
         if let (Some(average), Some(state)) = (&mut self.average, &checkpoint.average) {
-            average.restore(state);
+            average.restore(state, device);
         }
         match parameter_values::with_values(model, &checkpoint.parameters) {
             Some(model) if optimizer_fits => Ok(model),

@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> Result<()> {
     let delimiter = options.schema.delimiter;
     let text = args.text.as_deref();
     let inputs = datasets::read_inputs(&args.input, preparation, text, delimiter, vectors)?;
-    let device = Device::default();
+    let device = crate::run::device("cpu")?;
     let classes = &preparation.classes;
     let predict = Predict {
         folder: &folder,

@@ -2,7 +2,7 @@
 
 use crate::parameter_values;
 use burn::module::Module;
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
 
 /// Averages the models of a run: post-processing that takes out much of the noise.
 ///
@@ -52,11 +52,10 @@ impl Average {
     }
 
     /// Takes up the state of a checkpoint.
-    pub fn restore(&mut self, (steps, values): &(u64, Vec<Vec<f32>>)) {
-        let device = burn::tensor::Device::default();
+    pub fn restore(&mut self, (steps, values): &(u64, Vec<Vec<f32>>), device: &Device) {
         self.steps = *steps;
         self.values = (values.iter())
-            .map(|values| Tensor::<1>::from_floats(values.as_slice(), &device))
+            .map(|values| Tensor::<1>::from_floats(values.as_slice(), device))
             .collect();
     }
 }
@@ -66,7 +65,6 @@ mod tests {
     use super::*;
     use crate::layers::LinearConfig;
     use burn::module::Param;
-    use burn::tensor::Device;
 
     #[test]
     fn average_is_a_mean_at_first_and_then_forgets() {

@@ -173,10 +173,9 @@ impl RateTracker {
         }
     }
 
-    pub fn restore(&mut self, state: &LearningRateState) {
-        let device = Device::default();
+    pub fn restore(&mut self, state: &LearningRateState, device: &Device) {
         let tensor = |values: &Vec<f32>| {
-            Tensor::from_data(TensorData::new(values.clone(), [values.len()]), &device)
+            Tensor::from_data(TensorData::new(values.clone(), [values.len()]), device)
         };
         self.learned = state.rate;
         self.moved_by = (state.momentum.as_ref()).map(|moved| moved.iter().map(tensor).collect());

@@ -18,7 +18,7 @@ use crate::parameter_values;
 use crate::session::Noisy;
 use burn::module::{Module, ModuleMapper, Param};
 use burn::optim::ModuleOptimizer;
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
 use rule::Update;
 
 /// Moves a model by released gradients.
@@ -104,11 +104,11 @@ impl Optimizer {
         }
     }
 
-    /// Takes up a state; false if it is of another optimiser or model.
+    /// Takes up a state on a device; false if it is of another optimiser or model.
     #[must_use]
-    pub fn restore(&mut self, state: &OptimizerState) -> bool {
+    pub fn restore(&mut self, state: &OptimizerState, device: &Device) -> bool {
         match &mut self.inner {
-            Inner::Flat(update) => update.restore(state),
+            Inner::Flat(update) => update.restore(state, device),
             Inner::Burn(_) => false,
         }
     }

@@ -186,13 +186,12 @@ impl Update {
         }
     }
 
-    pub fn restore(&mut self, state: &OptimizerState) -> bool {
+    pub fn restore(&mut self, state: &OptimizerState, device: &Device) -> bool {
         if state.rule != self.rule {
             return false;
         }
-        let device = Device::default();
         let tensor = |values: &Vec<f32>| {
-            Tensor::from_data(TensorData::new(values.clone(), [values.len()]), &device)
+            Tensor::from_data(TensorData::new(values.clone(), [values.len()]), device)
         };
         self.time = state.time;
         self.memory = (state.memory.iter())
@@ -400,7 +399,7 @@ mod tests {
             unbroken.begin(1.0);
             let weights = unbroken.apply(0, weights, gradient(0.3), 0.1, 0.0);
             let mut resumed = Update::new(rule);
-            assert!(resumed.restore(&unbroken.state()));
+            assert!(resumed.restore(&unbroken.state(), &device));
             let next = |mut update: Update| {
                 update.begin(1.0);
                 let moved = update.apply(0, weights.clone(), gradient(0.7), 0.1, 0.0);
@@ -409,7 +408,7 @@ mod tests {
             assert_eq!(next(unbroken), next(resumed));
         }
         assert!(
-            !Update::new(OptimizerRule::Sgd).restore(&Update::new(OptimizerRule::adam()).state())
+            !Update::new(OptimizerRule::Sgd).restore(&Update::new(OptimizerRule::adam()).state(), &Device::default())
         );
     }
 }

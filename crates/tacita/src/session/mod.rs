@@ -56,6 +56,7 @@ use crate::plan::{CheckedPlan, TAIL_SHARE};
 use crate::records::{PrivateModel, Records};
 use crate::sampling::PoissonSampler;
 use opening::MOST_STATISTIC_VALUES;
+use burn::tensor::Device;
 use std::path::Path;
 use tacita_accounting::{Ledger, Reading};
 
@@ -236,10 +237,13 @@ impl Session {
     }
 
     /// Takes up what the threshold policy had learned at a checkpoint.
-    pub fn restore_thresholds(&mut self, state: &ThresholdState) -> Result<(), SessionError> {
+    pub fn restore_thresholds(
+        &mut self,
+        state: &ThresholdState,
+        device: &Device,
+    ) -> Result<(), SessionError> {
         let sizes: Vec<usize> = self.parameters().iter().map(Parameter::elements).collect();
-        let device = burn::tensor::Device::default();
-        match self.thresholds.restore(state, &sizes, &device) {
+        match self.thresholds.restore(state, &sizes, device) {
             true => Ok(()),
             false => Err(SessionError::OtherThresholds),
         }
