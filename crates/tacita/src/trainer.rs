@@ -482,7 +482,8 @@ impl Run {
     ) -> Result<M, TrainError> {
         let device = &device.clone().without_autodiff();
         self.session.go_on_from(checkpoint.step)?;
-        self.session.restore_thresholds(&checkpoint.thresholds, device)?;
+        self.session
+            .restore_thresholds(&checkpoint.thresholds, device)?;
         self.rate.restore(&checkpoint.rate, device);
         let optimizer_fits = match (&checkpoint.optimizer, checkpoint.step) {
             (_, 0) => true,

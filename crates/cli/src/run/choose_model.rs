@@ -161,10 +161,10 @@ pub fn with_model<V: Visitor>(
             );
             let width = hidden.unwrap_or(64);
             ensure!(
-                width % 8 == 0,
+                width.is_multiple_of(8),
                 "--hidden of resnet9 must be a multiple of 8, got {width}"
             );
-            let groups = if width % 32 == 0 { 32 } else { 8 };
+            let groups = if width.is_multiple_of(32) { 32 } else { 8 };
             let model = Resnet9Config::new(width, groups, classes).with_channels(size.channels);
             visitor.visit::<Images, _>(model.init(device))
         }
@@ -195,7 +195,7 @@ pub fn with_model<V: Visitor>(
         (ModelName::Transformer, Shape::Tokens { vocabulary, length }) => {
             let width = hidden.unwrap_or(64);
             ensure!(
-                width % 4 == 0,
+                width.is_multiple_of(4),
                 "--hidden of transformer must be a multiple of 4, got {width}"
             );
             let model = TransformerConfig::new(vocabulary, length, width, 2 * width, 4, 2, classes);

@@ -407,8 +407,9 @@ mod tests {
             };
             assert_eq!(next(unbroken), next(resumed));
         }
-        assert!(
-            !Update::new(OptimizerRule::Sgd).restore(&Update::new(OptimizerRule::adam()).state(), &Device::default())
-        );
+        assert!(!Update::new(OptimizerRule::Sgd).restore(
+            &Update::new(OptimizerRule::adam()).state(),
+            &Device::default()
+        ));
     }
 }

@@ -55,8 +55,8 @@ use crate::parameters::{Parameter, Parameters};
 use crate::plan::{CheckedPlan, TAIL_SHARE};
 use crate::records::{PrivateModel, Records};
 use crate::sampling::PoissonSampler;
-use opening::MOST_STATISTIC_VALUES;
 use burn::tensor::Device;
+use opening::MOST_STATISTIC_VALUES;
 use std::path::Path;
 use tacita_accounting::{Ledger, Reading};
 
