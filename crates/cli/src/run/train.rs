@@ -97,7 +97,7 @@ fn begin(
         histogram,
     };
     folder.write_record(&record)?;
-    go(run, record, data, Begin::New(opening), folder, output)
+    go(run, record, data, Begin::New(opening.map(Box::new)), folder, output)
 }
 
 /// Goes on with the run of a folder.
@@ -151,7 +151,7 @@ fn keys(settings: &Settings) -> Result<Keys> {
 }
 
 enum Begin {
-    New(Option<Opening>),
+    New(Option<Box<Opening>>),
     Again,
 }
 
@@ -281,7 +281,7 @@ impl Visitor for Training<'_> {
             Begin::Again => trainer
                 .keys(keys(&run.settings)?)
                 .resume(model, &training, &device)?,
-            Begin::New(Some(opening)) => trainer.fit_opened(opening, model, &training, &device)?,
+            Begin::New(Some(opening)) => trainer.fit_opened(*opening, model, &training, &device)?,
             Begin::New(None) => trainer
                 .keys(keys(&run.settings)?)
                 .fit(model, &training, &device)?,
