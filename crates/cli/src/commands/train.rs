@@ -171,7 +171,11 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
                 private_test: false,
                 public_test: true,
             };
-            (public, Some((known.shape, known.classes)), set.name().to_string())
+            (
+                public,
+                Some((known.shape, known.classes)),
+                set.name().to_string(),
+            )
         }
         _ => {
             let options = settings.options(true)?;
@@ -227,7 +231,9 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
                 1e3 * estimate.step_seconds
             );
         }
-        _ => println!("  estimate    time and memory are not known before columns and classes are declared"),
+        _ => println!(
+            "  estimate    time and memory are not known before columns and classes are declared"
+        ),
     }
     println!("A dry run: no data were opened and nothing was spent.");
     Ok(())

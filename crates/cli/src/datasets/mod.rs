@@ -128,9 +128,9 @@ pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Op
     }
     let shape = match source {
         Source::Builtin(_) => None,
-        Source::Csv { .. } | Source::Parquet { .. } => {
-            schema.declared_width(options.estimate_bounds)?.map(|width| Shape::Rows { width })
-        }
+        Source::Csv { .. } | Source::Parquet { .. } => schema
+            .declared_width(options.estimate_bounds)?
+            .map(|width| Shape::Rows { width }),
         Source::Jsonl { .. } if schema.text.word_vectors.is_some() => None,
         Source::Jsonl { .. } => own::text_shape(options)?,
         Source::Images { .. } => Some(Shape::Images(schema.picture()?.size)),

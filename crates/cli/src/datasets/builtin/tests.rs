@@ -67,7 +67,9 @@ fn digits_are_those_of_the_embedded_set() {
         let last = classes.len() - 1;
         for at in [0, 17, last] {
             let batch = images.batch(&[at], &Default::default()).inputs.into_data();
-            let wanted = levels[at * 64..][..64].iter().map(|level| f32::from(*level) / 16.0);
+            let wanted = levels[at * 64..][..64]
+                .iter()
+                .map(|level| f32::from(*level) / 16.0);
             assert!(batch.iter::<f32>().eq(wanted));
         }
     }

@@ -7,9 +7,7 @@ use crate::datasets::builtin::{text_preparation, vectors};
 use crate::datasets::data_set::{DataSet, TestSet};
 use crate::datasets::formats::compressed;
 use crate::datasets::nearest::known;
-use crate::datasets::preparation::{
-    Input, InputPreparation, Preparation, Values, WordVectors,
-};
+use crate::datasets::preparation::{Input, InputPreparation, Preparation, Values, WordVectors};
 use crate::datasets::records::Shape;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
