@@ -49,18 +49,19 @@ enum Command {
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
+    let done = |result: anyhow::Result<()>| result.map(|()| ExitCode::SUCCESS);
     let result = match Cli::parse().command {
         Command::Train(args) => commands::train::run(&args),
         Command::Resume(args) => commands::resume::run(&args),
-        Command::Predict(args) => commands::predict::run(&args),
-        Command::Report(args) => commands::report::run(&args),
-        Command::Figures(args) => commands::figures::run(&args),
-        Command::Bench(args) => commands::bench::run(&args),
-        Command::Account(args) => commands::account::run(&args),
-        Command::Calibrate(args) => commands::calibrate::run(&args),
+        Command::Predict(args) => done(commands::predict::run(&args)),
+        Command::Report(args) => done(commands::report::run(&args)),
+        Command::Figures(args) => done(commands::figures::run(&args)),
+        Command::Bench(args) => done(commands::bench::run(&args)),
+        Command::Account(args) => done(commands::account::run(&args)),
+        Command::Calibrate(args) => done(commands::calibrate::run(&args)),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(BAD_INPUT)

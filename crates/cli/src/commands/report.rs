@@ -2,6 +2,7 @@
 
 use crate::report::Report;
 use crate::report::facts::Facts;
+use crate::run::write_whole;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::ErrorKind;
@@ -67,16 +68,6 @@ pub fn read(folder: &Path) -> Result<Report> {
 
 /// Writes a report as a page and as JSON, each replaced as a whole.
 pub fn write(report: &Report, page: &Path, json: &Path) -> Result<()> {
-    replace(page, &report.html())?;
-    replace(json, &format!("{:#}\n", report.json()))
-}
-
-/// Writes beside the file and renames, so that no reader sees half of it.
-fn replace(path: &Path, text: &str) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".new");
-    let beside = path.with_file_name(name);
-    fs::write(&beside, text)
-        .and_then(|()| fs::rename(&beside, path))
-        .with_context(|| format!("cannot write {}", path.display()))
+    write_whole(page, report.html().as_bytes())?;
+    write_whole(json, format!("{:#}\n", report.json()).as_bytes())
 }

@@ -4,6 +4,7 @@ use super::train;
 use crate::run::{self, Output};
 use anyhow::Result;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Arguments of `tacita resume`.
 #[derive(Debug, clap::Args)]
@@ -27,9 +28,8 @@ pub struct Args {
 }
 
 /// Runs `tacita resume`.
-pub fn run(args: &Args) -> Result<()> {
+pub fn run(args: &Args) -> Result<ExitCode> {
     let output = Output { quiet: args.quiet };
     let outcome = run::resume(&args.folder, output)?;
-    train::print(&outcome, args.json);
-    Ok(())
+    Ok(train::finish(&outcome, args.json))
 }

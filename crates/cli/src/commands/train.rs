@@ -1,11 +1,13 @@
 //! `tacita train`: from data to a model with a certified guarantee.
 
-use crate::datasets::Source;
+use crate::datasets::{self, Shape, Source};
 use crate::report::facts::Evaluation;
 use crate::run::{self, Outcome, Output, PublicFacts, Resolved, Settings, grouped};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Arguments of `tacita train`.
 #[derive(Debug, clap::Args)]
@@ -41,19 +43,19 @@ pub struct Args {
 }
 
 /// Runs `tacita train`.
-pub fn run(args: &Args) -> Result<()> {
+pub fn run(args: &Args) -> Result<ExitCode> {
     let settings = match &args.file {
         Some(path) => args.settings.clone().over(Settings::read(path)?),
         None => args.settings.clone(),
     };
     let settings = with_set_named(settings);
     if args.dry_run {
-        return dry_run(settings, args.json);
+        dry_run(settings, args.json)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let output = Output { quiet: args.quiet };
     let outcome = run::start(settings, args.out.as_deref(), output)?;
-    print(&outcome, args.json);
-    Ok(())
+    Ok(finish(&outcome, args.json))
 }
 
 /// Names the default data set, so that it stands in the run folder.
@@ -64,12 +66,21 @@ fn with_set_named(mut settings: Settings) -> Settings {
     settings
 }
 
+/// The status of a run that Ctrl-C stopped, as of any program it stops.
+const STOPPED: u8 = 130;
+
 /// Prints what a run gave.
-pub fn print(outcome: &Outcome, as_json: bool) {
-    if as_json {
-        println!("{}", summary(outcome));
+pub fn finish(outcome: &Outcome, as_json: bool) -> ExitCode {
+    let words = if as_json {
+        format!("{}\n", summary(outcome))
     } else {
-        print!("{}", text(outcome));
+        text(outcome)
+    };
+    // The run is written; a reader that went away takes nothing from it.
+    let _ = std::io::stdout().write_all(words.as_bytes());
+    match outcome.spent {
+        Some(_) => ExitCode::from(STOPPED),
+        None => ExitCode::SUCCESS,
     }
 }
 
@@ -90,20 +101,22 @@ fn summary(outcome: &Outcome) -> Value {
         "epsilon": { "lower": report.epsilon_lower, "upper": report.epsilon_upper },
         "delta": report.delta,
         "steps": outcome.steps,
+        "planned_steps": report.steps,
         "noise_multiplier": report.noise_multipliers[0],
         "seconds": outcome.seconds,
-        "folder": outcome.folder.path(),
+        "folder": outcome.folder,
     })
 }
 
 fn text(outcome: &Outcome) -> String {
     let mut lines = Vec::new();
-    if outcome.steps < outcome.report.steps {
+    if let Some(spent) = outcome.spent {
         lines.push(format!(
-            "Stopped after {} of {} steps. What was committed stays the guarantee; go on with: tacita resume {}\n",
+            "Stopped after {} of {} steps, which cost ε ≈ {spent:.2}. The guarantee is that of the whole plan, \
+             below. Go on with: tacita resume {}\n",
             outcome.steps,
             outcome.report.steps,
-            outcome.folder.path().display()
+            outcome.folder.display()
         ));
     }
     match &outcome.evaluation {
@@ -128,7 +141,7 @@ fn text(outcome: &Outcome) -> String {
         },
     }
     lines.push(format!("\n{}", outcome.report));
-    let path = outcome.folder.path();
+    let path = &outcome.folder;
     lines.push(format!("Written to {}", path.display()));
     for (name, what) in [
         ("report.html", "the privacy report, to read, print and sign"),
@@ -148,35 +161,43 @@ fn text(outcome: &Outcome) -> String {
 fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
     let source = settings.source()?;
     let own_test = settings.test.is_some() || settings.test_share.is_some();
-    let (public, classes, name) = match source {
+    let (public, input, name) = match &source {
         Source::Builtin(set) => {
-            let known = run::known(set);
+            let known = run::known(*set);
             let public = PublicFacts {
                 records: known.records,
                 shape: known.shape,
                 estimates_bounds: false,
                 private_test: false,
+                public_test: true,
             };
-            (public, Some(known.classes), set.name().to_string())
+            (
+                public,
+                Some((known.shape, known.classes)),
+                set.name().to_string(),
+            )
         }
         _ => {
             let options = settings.options(true)?;
             let records = options.schema.records.context(
                 "a dry run opens no file, so say how many records there are with --records N",
             )?;
+            let (shape, classes) = datasets::declared(&source, &options)?;
             let kept = 1.0 - settings.test_share.unwrap_or(0.0);
             let public = PublicFacts {
                 records: (records as f64 * kept).round() as u64,
-                shape: crate::datasets::Shape::Rows { width: 1 },
+                // Where nothing is declared it only chooses between models by name.
+                shape: shape.unwrap_or(Shape::Rows { width: 1 }),
                 estimates_bounds: settings.estimate_bounds,
                 private_test: own_test && !settings.public_test,
+                public_test: own_test && settings.public_test,
             };
-            (public, None, "your data".to_string())
+            (public, shape.zip(classes), "your data".to_string())
         }
     };
     let resolved = Resolved::new(settings, public, None)?;
-    let estimate = classes
-        .map(|classes| run::estimate(&resolved, classes))
+    let estimate = input
+        .map(|(_, classes)| run::estimate(&resolved, classes))
         .transpose()?;
     let plan = &resolved.plan;
     let seconds = estimate.map(|estimate| estimate.step_seconds * plan.steps() as f64);
@@ -195,7 +216,7 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
         println!("{summary}");
         return Ok(());
     }
-    let parameters = estimate.map_or(0, |estimate| estimate.parameters);
+    let parameters = estimate.map(|estimate| estimate.parameters);
     println!("{}", run::words(&resolved, &name, parameters));
     println!("  guarantee   ε ≤ {upper:.4} at δ = {:e}", plan.delta());
     match (seconds, estimate) {
@@ -210,7 +231,9 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
                 1e3 * estimate.step_seconds
             );
         }
-        _ => println!("  estimate    time and memory are not known before the data are opened"),
+        _ => println!(
+            "  estimate    time and memory are not known before columns and classes are declared"
+        ),
     }
     println!("A dry run: no data were opened and nothing was spent.");
     Ok(())

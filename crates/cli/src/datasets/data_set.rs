@@ -54,25 +54,32 @@ impl DataSet {
 
     /// Refuses sets no classifier can be trained on.
     pub(super) fn checked(self) -> Result<Self> {
-        let labels = self.training.labels();
-        ensure!(
-            !labels.is_empty(),
-            "{}: there are no records to train on",
-            self.about.origin
-        );
-        ensure!(
-            labels.iter().any(|label| *label != labels[0]),
-            "{}: all records have the class {}; a classifier needs records of two classes at least",
-            self.about.origin,
-            super::nearest::shown(&self.preparation.classes[usize::from(labels[0])])
-        );
-        if let Some(test) = &self.test {
-            ensure!(
-                test.records.count() > 0,
-                "{}: the test set is empty; give a larger share or another file",
-                self.about.origin
-            );
-        }
+        let test = self.test.as_ref().map(|test| test.records.count());
+        check_labels(self.training.labels(), test, self.classes(), &self.about)?;
         Ok(self)
     }
+}
+
+/// Refuses records no classifier can be trained or tested on.
+pub(super) fn check_labels(
+    labels: &[u16],
+    test: Option<usize>,
+    classes: &[String],
+    about: &About,
+) -> Result<()> {
+    let origin = &about.origin;
+    ensure!(
+        !labels.is_empty(),
+        "{origin}: there are no records to train on"
+    );
+    ensure!(
+        labels.iter().any(|label| *label != labels[0]),
+        "{origin}: all records have the class {}; a classifier needs records of two classes at least",
+        super::nearest::shown(&classes[usize::from(labels[0])])
+    );
+    ensure!(
+        test != Some(0),
+        "{origin}: the test set is empty; give a larger share or another file"
+    );
+    Ok(())
 }

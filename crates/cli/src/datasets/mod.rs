@@ -119,6 +119,25 @@ pub fn open(source: &Source, options: &Options) -> Result<Opened> {
     }
 }
 
+/// The input of a model and the number of classes, as far as they are declared. Opens no data.
+pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Option<usize>)> {
+    let schema = &options.schema;
+    let mut classes = Some(schema.label.classes.len()).filter(|count| *count > 0);
+    if !matches!(source, Source::Builtin(_) | Source::Images { .. }) {
+        classes = Some(schema.classes()?.len());
+    }
+    let shape = match source {
+        Source::Builtin(_) => None,
+        Source::Csv { .. } | Source::Parquet { .. } => schema
+            .declared_width(options.estimate_bounds)?
+            .map(|width| Shape::Rows { width }),
+        Source::Jsonl { .. } if schema.text.word_vectors.is_some() => None,
+        Source::Jsonl { .. } => own::text_shape(options)?,
+        Source::Images { .. } => Some(Shape::Images(schema.picture()?.size)),
+    };
+    Ok((shape, classes))
+}
+
 /// The public word vectors a preparation needs, if it needs any.
 pub fn word_vectors(
     preparation: &Preparation,

@@ -1,6 +1,6 @@
 //! What the owner of a data set declares to be public about it, in TOML.
 
-use super::nearest::known;
+use super::nearest::{known, toml_error};
 use super::preparation::{Basis, Column, Encoding, Picture};
 use super::records::ImageSize;
 use anyhow::{Context, Result, bail, ensure};
@@ -120,7 +120,8 @@ impl Schema {
     /// Reads a TOML file.
     pub fn read(path: &Path) -> Result<Self> {
         let text = super::formats::compressed::read_text(path)?;
-        toml::from_str(&text).with_context(|| format!("{}", path.display()))
+        (toml::from_str(&text).map_err(|error| toml_error(&error)))
+            .with_context(|| format!("{}", path.display()))
     }
 
     /// The declared classes.
@@ -156,7 +157,7 @@ impl Schema {
             let Some(declared) = self.columns.get(name) else {
                 bail!(
                     "column `{name}` is not declared. What a column holds is not read from private \
-                     records, so add to the schema one of:\n  \
+                     records, so add to the schema (--schema FILE, or [declared] in the settings) one of:\n  \
                      [columns.\"{name}\"]\n    min = 0\n    max = 100\n  or  categories = [\"a\", \"b\"]\n  \
                      or  buckets = {BUCKETS}\n  or  kind = \"ignored\""
                 );
@@ -173,6 +174,21 @@ impl Schema {
         }
         ensure!(!columns.is_empty(), "no column is left to learn from");
         Ok(columns)
+    }
+
+    /// Numbers of a row by the declared columns, if there are any.
+    pub(super) fn declared_width(&self, estimate: bool) -> Result<Option<usize>> {
+        let mut width = None;
+        for (name, column) in &self.columns {
+            if self.label.column.as_ref() == Some(name) {
+                continue;
+            }
+            let encoding = column.encoding(estimate);
+            if let Some(encoding) = encoding.with_context(|| format!("column `{name}`"))? {
+                width = Some(width.unwrap_or(0) + encoding.width());
+            }
+        }
+        Ok(width)
     }
 }
 
@@ -208,8 +224,8 @@ impl ColumnSchema {
                 }
                 (None, None) if estimate => Encoding::Pending,
                 (None, None) => bail!(
-                    "no bounds are declared: add `min` and `max`, or ask for bounds to be estimated \
-                     privately, which costs budget"
+                    "no bounds are declared: add `min` and `max`, or have them estimated privately with \
+                     --estimate-bounds, which costs budget"
                 ),
                 _ => bail!("declare both `min` and `max`, or neither"),
             },
@@ -243,8 +259,8 @@ impl ColumnSchema {
 pub(super) fn check_classes(classes: &[String]) -> Result<()> {
     ensure!(
         !classes.is_empty(),
-        "the classes are not declared. Which classes there are is not read from private records; add \
-         `classes = [\"a\", \"b\"]` under [label] in the schema"
+        "the classes are not declared. Which classes there are is not read from private records; say \
+         --classes a,b, or `classes = [\"a\", \"b\"]` under [label] in the schema"
     );
     ensure!(
         classes.len() >= 2,

@@ -5,13 +5,17 @@ use super::{ModelName, Settings};
 use crate::datasets::{About, Preparation, Shape};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A folder with the files of one run.
-#[derive(Debug, Clone)]
-pub struct RunFolder(PathBuf);
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    /// Held while the run goes on, so that no other process writes into the folder.
+    _lock: Option<File>,
+}
 
 /// The only format there is.
 const FORMAT: u32 = 1;
@@ -50,7 +54,7 @@ impl RunFolder {
     pub fn create(path: Option<&Path>, name: &str) -> Result<Self> {
         if let Some(path) = path {
             return match make(path)? {
-                true => Ok(Self(path.to_path_buf())),
+                true => Self::locked(path),
                 false => bail!(
                     "{} exists already; give --out another folder, remove it, or go on with it: tacita \
                      resume {}. Nothing was spent",
@@ -62,17 +66,56 @@ impl RunFolder {
         for number in 1.. {
             let path = Path::new("runs").join(format!("{name}-{number}"));
             if make(&path)? {
-                return Ok(Self(path));
+                return Self::locked(&path);
             }
         }
         bail!("no free folder in runs/")
     }
 
-    /// The folder of an earlier run.
+    /// The folder, if no other process writes into it.
+    fn locked(path: &Path) -> Result<Self> {
+        if !cfg!(unix) {
+            // Folders cannot be locked there; the ledger is.
+            let path = path.to_path_buf();
+            return Ok(Self { path, _lock: None });
+        }
+        let unlocked = || format!("cannot lock the run folder {}", path.display());
+        let lock = File::open(path).with_context(unlocked)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self {
+                path: path.to_path_buf(),
+                _lock: Some(lock),
+            }),
+            Err(TryLockError::WouldBlock) => bail!(
+                "{} is in use by another process, which is training there; wait for it, or stop it. \
+                 Nothing was spent by this one",
+                path.display()
+            ),
+            Err(TryLockError::Error(error)) => Err(error).with_context(unlocked),
+        }
+    }
+
+    /// The folder of an earlier run, to go on with.
+    pub fn open_to_write(path: &Path) -> Result<(Self, RunRecord)> {
+        let (_, record) = Self::open(path)?;
+        Ok((Self::locked(path)?, record))
+    }
+
+    /// The folder of an earlier run, to read.
     pub fn open(path: &Path) -> Result<(Self, RunRecord)> {
-        let folder = Self(path.to_path_buf());
+        let folder = Self {
+            path: path.to_path_buf(),
+            _lock: None,
+        };
         let file = folder.record();
         let text = match fs::read_to_string(&file) {
+            Err(error) if error.kind() == ErrorKind::NotFound && !folder.nothing_was_recorded() => {
+                bail!(
+                    "{} does not exist: the run died before its first step, after a statistic of the \
+                     records was recorded as released; start a new run with a budget of its own",
+                    file.display()
+                )
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => bail!(
                 "{} does not exist; give the folder of a run that began training, such as runs/digits-1",
                 file.display()
@@ -94,57 +137,74 @@ impl RunFolder {
     /// Writes the record and the settings.
     pub fn write_record(&self, record: &RunRecord) -> Result<()> {
         let text = serde_json::to_string_pretty(record)?;
-        write(&self.record(), text.as_bytes())?;
-        write(
-            &self.0.join("config.toml"),
+        write_whole(&self.record(), text.as_bytes())?;
+        write_whole(
+            &self.path.join("config.toml"),
             record.settings.to_toml()?.as_bytes(),
         )
     }
 
-    /// Takes the folder away again if nothing was recorded in it, as after an error at the start.
-    pub fn remove_if_unused(&self) {
-        if !self.ledger().exists() {
-            let _ = fs::remove_dir_all(&self.0);
+    /// Whether nothing can have been released: the ledger is not there or ends within its first line,
+    /// and there is no trace of a step.
+    pub fn nothing_was_recorded(&self) -> bool {
+        let began = fs::read(self.ledger()).is_ok_and(|bytes| bytes.contains(&b'\n'));
+        let stepped = fs::metadata(self.metrics()).is_ok_and(|file| file.len() > 0);
+        let kept = [self.checkpoint(), self.model(), self.facts()];
+        !began && !stepped && !kept.iter().any(|file| file.exists())
+    }
+
+    /// Takes the folder away again, as after an error at the start.
+    pub fn remove(&self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+
+    /// Takes away a ledger that holds nothing.
+    pub fn remove_ledger(&self) -> Result<()> {
+        match fs::remove_file(self.ledger()) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot remove {}", self.ledger().display()))
+            }
+            _ => Ok(()),
         }
     }
 
     /// The folder.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// Everything recorded before it was released.
     pub fn ledger(&self) -> PathBuf {
-        self.0.join("ledger.jsonl")
+        self.path.join("ledger.jsonl")
     }
 
     /// What a resumed run goes on from.
     pub fn checkpoint(&self) -> PathBuf {
-        self.0.join("checkpoint.safetensors")
+        self.path.join("checkpoint.safetensors")
     }
 
     /// The trained parameters.
     pub fn model(&self) -> PathBuf {
-        self.0.join("model.safetensors")
+        self.path.join("model.safetensors")
     }
 
     /// The same in Burn's own format.
     pub fn burn_record(&self) -> PathBuf {
-        self.0.join("model.bpk")
+        self.path.join("model.bpk")
     }
 
     /// The course of the run.
     pub fn metrics(&self) -> PathBuf {
-        self.0.join("metrics.jsonl")
+        self.path.join("metrics.jsonl")
     }
 
     /// What the report is computed from.
     pub fn facts(&self) -> PathBuf {
-        self.0.join("facts.json")
+        self.path.join("facts.json")
     }
 
     fn record(&self) -> PathBuf {
-        self.0.join("run.json")
+        self.path.join("run.json")
     }
 }
 
@@ -154,13 +214,15 @@ impl RunRecord {
 }
 
 /// Writes beside the file and renames, so that no reader sees half of it.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let beside = path.with_file_name(name);
-    fs::write(&beside, bytes)
-        .and_then(|()| fs::rename(&beside, path))
-        .with_context(|| format!("cannot write {}", path.display()))
+    let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Makes a folder and those above it; false if it was there.

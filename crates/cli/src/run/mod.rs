@@ -23,7 +23,7 @@ pub use choose_model::{FromSet, ModelName, Visitor, with_model};
 pub use defaults::known;
 pub use device::device;
 pub use estimate::estimate;
-pub use folder::{RunFolder, RunRecord};
+pub use folder::{RunFolder, RunRecord, write_whole};
 pub use progress::{grouped, words};
 pub use resolved::{PublicFacts, Resolved};
 pub use settings::Settings;

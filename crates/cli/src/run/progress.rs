@@ -24,7 +24,7 @@ impl ProgressLine {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
             return Self { bar, spending };
         }
-        eprintln!("{}", words(run, name, parameters));
+        eprintln!("{}", words(run, name, Some(parameters)));
         let style = ProgressStyle::with_template(
             "  {bar:30} step {pos}/{len}  ε so far ≈ {msg}  {eta} left",
         );
@@ -32,6 +32,14 @@ impl ProgressLine {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message("0.00");
         Self { bar, spending }
+    }
+
+    /// Begins at the step of a checkpoint, so that the time left is that of what remains.
+    pub fn begin_after(&self, step: u64) {
+        self.bar
+            .set_message(format!("{:.2}", self.spending.at(step)));
+        self.bar.set_position(step);
+        self.bar.reset_eta();
     }
 
     /// Moves the bar.
@@ -48,7 +56,7 @@ impl ProgressLine {
 }
 
 /// A run in a few lines.
-pub fn words(run: &Resolved, name: &str, parameters: usize) -> String {
+pub fn words(run: &Resolved, name: &str, parameters: Option<usize>) -> String {
     let plan = &run.plan;
     let mut lines = Vec::new();
     if let Some(seed) = run.settings.seed {
@@ -57,9 +65,11 @@ pub fn words(run: &Resolved, name: &str, parameters: usize) -> String {
         ));
     }
     lines.push(format!(
-        "Training {} ({} parameters) on {name}, {} records",
+        "Training {}{} on {name}, {} records",
         run.model.name(),
-        grouped(parameters as u64),
+        parameters.map_or_else(String::new, |count| {
+            format!(" ({} parameters)", grouped(count as u64))
+        }),
         grouped(plan.public_record_count())
     ));
     lines.push(format!(

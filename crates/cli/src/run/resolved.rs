@@ -42,6 +42,8 @@ pub struct PublicFacts {
     pub estimates_bounds: bool,
     /// Whether there are private test records to be scored.
     pub private_test: bool,
+    /// Whether there are public ones.
+    pub public_test: bool,
 }
 
 impl Resolved {
@@ -51,6 +53,10 @@ impl Resolved {
         ensure!(
             settings.noise.is_none() || settings.epsilon.is_none(),
             "--noise fixes the noise and --epsilon finds it; give one of them"
+        );
+        ensure!(
+            settings.noise.is_none() || settings.paper_accountant.is_none(),
+            "--noise fixes the noise and --paper-accountant finds it; give one of them"
         );
         ensure!(
             settings.steps.is_none() || settings.epochs.is_none(),
@@ -86,6 +92,22 @@ impl Resolved {
              they are public, --score-noise 20 for a noisy accuracy that is part of the budget, or leave \
              the test records out"
         );
+        ensure!(
+            settings.score_noise.is_none() || facts.private_test,
+            "--score-noise is for private test records; give them with --test or --test-share, and without \
+             --public-test"
+        );
+        for (flag, value) in [
+            ("--test-every", settings.test_every),
+            ("--checkpoint-every", settings.checkpoint_every),
+        ] {
+            ensure!(value != Some(0), "{flag} must be at least 1, got 0");
+        }
+        ensure!(
+            settings.test_every.is_none() || facts.public_test,
+            "--test-every shows scores on public test records, and there are none; give --test or \
+             --test-share with --public-test"
+        );
         let plan = plan(&settings, facts, scale)?.calibrate();
         let plan = plan.context("no plan; nothing was spent")?;
         let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
@@ -97,6 +119,7 @@ impl Resolved {
             plan.noise_multipliers(0)[0],
             plan.delta()
         );
+        worth_a_step(&plan, &settings)?;
         let model = settings.model;
         Ok(Self {
             model: model.unwrap_or_else(|| choose_model::suited_to(facts.shape)),
@@ -121,12 +144,31 @@ impl Resolved {
     }
 }
 
+/// Refuses a budget so small that nothing can be learned: the sum of all steps' gradients is at most
+/// steps · batch sensitivities long, and the noise on it in any one direction √steps · multiplier.
+fn worth_a_step(plan: &CheckedPlan, settings: &Settings) -> Result<()> {
+    let multiplier = plan.noise_multipliers(0)[0];
+    let signal = (plan.steps() as f64).sqrt() * plan.expected_batch();
+    ensure!(
+        settings.noise.is_some() || multiplier < signal,
+        "the budget ε = {} at δ = {:e} is too small for any step: the noise would be {multiplier:.0} times \
+         what a record can add, more than {} steps of {} records can add up to. Raise --epsilon or --batch. \
+         Nothing was spent",
+        settings.epsilon.unwrap_or(f64::NAN),
+        plan.delta(),
+        plan.steps(),
+        plan.expected_batch()
+    );
+    Ok(())
+}
+
 fn plan(settings: &Settings, facts: PublicFacts, scale: Option<f64>) -> Result<Plan> {
     let delta = settings.delta.unwrap_or(f64::NAN);
     let budget = Budget::new(settings.epsilon.unwrap_or(f64::NAN), delta);
-    let mut plan = match (scale.or(settings.noise), &settings.paper_accountant) {
-        (Some(noise), _) => Plan::with_noise(noise, delta),
-        (None, Some(name)) => Plan::as_in_paper(budget, policies::paper_accountant(name)?),
+    let mut plan = match (&settings.paper_accountant, scale.or(settings.noise)) {
+        // Found again in the same way, with the same claim.
+        (Some(name), _) => Plan::as_in_paper(budget, policies::paper_accountant(name)?),
+        (None, Some(noise)) => Plan::with_noise(noise, delta),
         (None, None) => Plan::new(budget),
     };
     plan = plan
@@ -177,6 +219,24 @@ impl Settings {
             self.text.is_none() || self.jsonl.is_some(),
             "--text names the field of --jsonl; give the file too"
         );
+        if given == 0 {
+            let idle = [
+                ("--label", self.label.is_some()),
+                ("--classes", self.classes.is_some()),
+                ("--records", self.records.is_some()),
+                ("--test", self.test.is_some()),
+                ("--test-share", self.test_share.is_some()),
+                ("--public-test", self.public_test),
+                ("--public-folder-names", self.public_folder_names),
+                ("--estimate-bounds", self.estimate_bounds),
+            ];
+            if let Some((flag, _)) = idle.iter().find(|(_, given)| *given) {
+                bail!(
+                    "{flag} is for your own data: give --csv, --parquet, --jsonl or --images too; public sets \
+                     bring theirs"
+                );
+            }
+        }
         Ok(
             match (&self.csv, &self.parquet, &self.jsonl, &self.images) {
                 (Some(file), ..) => Source::Csv { file: file.clone() },
@@ -192,6 +252,19 @@ impl Settings {
                 _ => Source::Builtin(self.data.unwrap_or(Builtin::Digits)),
             },
         )
+    }
+
+    /// With the schema of a file among the settings, so that a run folder needs no other file.
+    pub fn with_schema_inside(mut self) -> Result<Self> {
+        if let Some(path) = &self.schema {
+            ensure!(
+                self.declared.is_none(),
+                "give the schema as a file or as [declared], not both"
+            );
+            self.declared = Some(Schema::read(path)?);
+            self.schema = None;
+        }
+        Ok(self)
     }
 
     /// How records are found and prepared.

@@ -2,7 +2,7 @@
 
 use super::ModelName;
 use crate::datasets::{Builtin, Schema, nearest};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -212,22 +212,37 @@ impl Settings {
 
     /// Settings in TOML. An unknown key is an error that names the nearest known one.
     pub fn parse(text: &str) -> Result<Self> {
-        toml::from_str(text).map_err(|error| {
-            let message = error.to_string();
-            match unknown_key(error.message()) {
-                Some((key, known)) => anyhow!(
-                    "there is no setting {}{}",
-                    nearest::shown(key),
-                    nearest::known(key, &known)
-                ),
-                None => anyhow!("{}", message.trim_end()),
-            }
-        })
+        toml::from_str(text).map_err(|error| nearest::toml_error(&error))
     }
 
-    /// These settings where they are given, else those of a file.
+    /// These settings where they are given, else those of a file. A flag also displaces what it
+    /// excludes: `--noise` the file's `epsilon`, `--csv` its `data`, and so on.
     #[must_use]
-    pub fn over(self, file: Self) -> Self {
+    pub fn over(self, mut file: Self) -> Self {
+        macro_rules! displace {
+            ($($one:ident | $other:ident),*) => {
+                $(
+                    if self.$one.is_some() {
+                        file.$other = None;
+                    }
+                    if self.$other.is_some() {
+                        file.$one = None;
+                    }
+                )*
+            };
+        }
+        displace!(
+            noise | epsilon,
+            steps | epochs,
+            test | test_share,
+            schema | declared,
+            growing_mu | noise_schedule
+        );
+        let sources = [&self.csv, &self.parquet, &self.jsonl, &self.images];
+        if self.data.is_some() || sources.iter().any(|source| source.is_some()) {
+            file.data = None;
+            [file.csv, file.parquet, file.jsonl, file.images] = [None, None, None, None];
+        }
         macro_rules! first {
             ($($field:ident),*; $($flag:ident),*) => {
                 Self {
@@ -250,13 +265,6 @@ impl Settings {
     pub fn to_toml(&self) -> Result<String> {
         Ok(toml::to_string(self)?)
     }
-}
-
-/// The unknown key of serde's message and the known ones.
-fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    message.contains("unknown field").then_some(())?;
-    Some((quoted.next()?, quoted.collect()))
 }
 
 #[cfg(test)]
@@ -294,6 +302,20 @@ mod tests {
             (both.epsilon, both.batch, both.per_layer),
             (Some(1.0), Some(100), true)
         );
+    }
+
+    #[test]
+    fn a_flag_displaces_what_it_excludes_in_the_file() {
+        let file = "epsilon = 3.0\nepochs = 2.0\ncsv = \"a.csv\"\nbatch = 100";
+        let flags = Settings {
+            noise: Some(2.0),
+            steps: Some(5),
+            data: Some(Builtin::Digits),
+            ..Settings::default()
+        };
+        let both = flags.clone().over(Settings::parse(file).unwrap());
+        let batch = Some(100);
+        assert_eq!(both, Settings { batch, ..flags });
     }
 
     #[test]

@@ -58,6 +58,16 @@ impl Spending {
     }
 }
 
+/// Roughly the ε of the first rounds of a plan.
+pub fn of_prefix(plan: &CheckedPlan, rounds: u64) -> Result<Option<f64>> {
+    if rounds == 0 {
+        return Ok(Some(0.0));
+    }
+    let accountant = Pld::default().with_relative_width(RELATIVE_WIDTH);
+    let reading = accountant.epsilon(&plan.ledger().prefix(rounds), plan.delta())?;
+    Ok(reading.upper_bound())
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

@@ -4,17 +4,18 @@ use super::evaluate::{evaluate, mean};
 use super::metrics::{Metric, Metrics};
 use super::progress::ProgressLine;
 use super::resolved::PublicFacts;
-use super::spending::Spending;
+use super::spending::{self, Spending};
 use super::{
-    FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, device, facts, folder,
+    FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, device, facts,
+    write_whole,
 };
 use crate::commands::report as report_command;
 use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::{Score, Scored};
-use crate::report::facts::Evaluation;
+use crate::report::facts::{Evaluation, Facts};
 use anyhow::{Context, Result, bail, ensure};
 use burn::tensor::Device;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use tacita::{Checkpoint, Keys, Opening, Report, Trained, Trainer};
@@ -30,7 +31,7 @@ pub struct Output {
 #[derive(Debug)]
 pub struct Outcome {
     /// The folder.
-    pub folder: RunFolder,
+    pub folder: PathBuf,
     /// The score, as far as it may be said, and what it means.
     pub evaluation: Option<Evaluation>,
     /// The mean squared error of an autoencoder on public records.
@@ -39,26 +40,57 @@ pub struct Outcome {
     pub report: Report,
     /// Steps made.
     pub steps: u64,
+    /// Roughly the ε of the steps made, if the run was stopped.
+    pub spent: Option<f64>,
     /// Time of training. Shown, but kept out of the folder: it depends on the batches drawn.
     pub seconds: f64,
 }
 
 /// Starts a run in a new folder.
 pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<Outcome> {
+    let settings = settings.with_schema_inside()?;
     let options = settings.options(output.quiet)?;
     let opened = datasets::open(&settings.source()?, &options)?;
     let public = public_facts(&opened, &settings)?;
     let run = Resolved::new(settings, public, None)?;
+    if let Opened::NeedsBounds(table) = &opened {
+        // Before anything is spent on bounds.
+        let (device, hidden) = (Device::default(), run.settings.hidden);
+        let classes = table.classes().len();
+        choose_model::with_model(run.model, run.shape, classes, hidden, &device, Nothing)?;
+    }
     let name = match &opened {
         Opened::Ready(data) => data.name.clone(),
         Opened::NeedsBounds(table) => table.name().to_string(),
     };
     let folder = RunFolder::create(out, &name)?;
+    let path = folder.path().to_path_buf();
     let result = begin(run, opened, public, &folder, output);
-    if result.is_err() {
-        folder.remove_if_unused();
+    if result.is_ok() {
+        return result;
     }
-    result
+    if folder.nothing_was_recorded() {
+        folder.remove();
+        return result;
+    }
+    result.with_context(|| {
+        format!(
+            "the run stopped early; what its ledger holds stays spent. Mend this and go on with: tacita \
+             resume {}",
+            path.display()
+        )
+    })
+}
+
+/// A model that can be made is all that is asked.
+struct Nothing;
+
+impl Visitor for Nothing {
+    type Output = ();
+
+    fn visit<R: FromSet, M: Scored<R::Batch>>(self, _: M) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn begin(
@@ -102,7 +134,7 @@ fn begin(
 
 /// Goes on with the run of a folder.
 pub fn resume(path: &Path, output: Output) -> Result<Outcome> {
-    let (folder, record) = RunFolder::open(path)?;
+    let (folder, record) = RunFolder::open_to_write(path)?;
     let options = record.settings.options(output.quiet)?;
     let opened = datasets::open(&record.settings.source()?, &options)?;
     let public = public_facts(&opened, &record.settings)?;
@@ -119,7 +151,14 @@ pub fn resume(path: &Path, output: Output) -> Result<Outcome> {
         "{} is prepared differently now than when the run began; restore the data and the schema",
         data.about.origin
     );
-    go(run, record, data, Begin::Again, &folder, output)
+    let begin = if folder.nothing_was_recorded() && record.histogram.is_none() {
+        // It died before its ledger was made.
+        folder.remove_ledger()?;
+        Begin::New(None)
+    } else {
+        Begin::Again
+    };
+    go(run, record, data, begin, &folder, output)
 }
 
 fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
@@ -127,9 +166,12 @@ fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
         Opened::Ready(data) => (data.public_count, data.shape(), data.test.as_ref()),
         Opened::NeedsBounds(table) => (table.public_count(), table.shape(), None),
     };
-    let private_test = match opened {
-        Opened::Ready(_) => test.is_some_and(|test| !test.declared_public),
-        Opened::NeedsBounds(table) => table.has_private_test(),
+    let (private_test, public_test) = match opened {
+        Opened::Ready(_) => (
+            test.is_some_and(|test| !test.declared_public),
+            test.is_some_and(|test| test.declared_public),
+        ),
+        Opened::NeedsBounds(table) => (table.has_test(false), table.has_test(true)),
     };
     let records = records.or(settings.records).context(
         "say how many records there are with --records N (rounded is fine): the sampling rate comes from \
@@ -140,6 +182,7 @@ fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
         shape,
         estimates_bounds: matches!(opened, Opened::NeedsBounds(_)),
         private_test,
+        public_test,
     })
 }
 
@@ -243,12 +286,13 @@ impl Visitor for Training<'_> {
 
         let parameters = model.num_params();
         let spending = Spending::forecast(&run.plan)?;
-        let progress = ProgressLine::start(&run, &record.name, parameters, output, spending);
         let again = matches!(begin, Begin::Again);
         let after = match Checkpoint::read(&folder.checkpoint()) {
             Ok(checkpoint) if again => checkpoint.step,
             _ => 0,
         };
+        let progress = ProgressLine::start(&run, &record.name, parameters, output, spending);
+        progress.begin_after(after);
         let mut metrics = Metrics::open(&folder.metrics(), after)?;
         let (steps, every) = (run.plan.steps(), metric_interval(run.plan.steps()));
         let test_every = run.settings.test_every.filter(|every| *every > 0);
@@ -301,6 +345,13 @@ impl Visitor for Training<'_> {
     }
 }
 
+/// The noisy accuracy that an earlier attempt released and wrote down.
+fn earlier_evaluation(folder: &RunFolder) -> Option<Evaluation> {
+    let text = std::fs::read_to_string(folder.facts()).ok()?;
+    let facts: Facts = serde_json::from_str(&text).ok()?;
+    facts.evaluation
+}
+
 /// What remains to be done after the last step.
 struct Finish<'a> {
     run: &'a Resolved,
@@ -336,7 +387,8 @@ impl Finish<'_> {
             .with_context(|| format!("cannot write {}", burn_record.display()))?;
 
         let mut squared_error = None;
-        let mut scored = 0;
+        let mut rounds = run.plan.statistics() + steps;
+        let mut lost_score = false;
         let evaluation = match (test, unscored) {
             (Some((test, true)), _) => {
                 let scores = evaluate(&model, &test, device);
@@ -349,18 +401,26 @@ impl Finish<'_> {
                 }
             }
             (Some((test, false)), Some(mut session)) if M::SCORE == Score::Accuracy => {
-                let scores = evaluate(&model, &test, device);
-                let right = session.score(scores.iter().map(|score| *score > 0.5))?;
-                let all = session.score(scores.iter().map(|_| true))?.max(1.0);
+                let left = run.plan.ledger().steps() - session.ledger().steps();
+                let evaluation = if left < run.plan.scores() {
+                    // Spent by an earlier attempt; what it released stands, if it was written.
+                    earlier_evaluation(folder)
+                } else {
+                    let scores = evaluate(&model, &test, device);
+                    let right = session.score(scores.iter().map(|score| *score > 0.5))?;
+                    let all = session.score(scores.iter().map(|_| true))?.max(1.0);
+                    let noise = run.settings.score_noise.unwrap_or(f64::NAN);
+                    let accuracy = (right / all).clamp(0.0, 1.0);
+                    Some(Evaluation::NoisyCount {
+                        on: "private test records".into(),
+                        accuracy,
+                        noise_std: noise * (1.0 + accuracy * accuracy).sqrt() / all,
+                    })
+                };
+                rounds = session.ledger().steps();
+                lost_score = evaluation.is_none();
                 session.close()?;
-                scored = 2;
-                let noise = run.settings.score_noise.unwrap_or(f64::NAN);
-                let accuracy = (right / all).clamp(0.0, 1.0);
-                Some(Evaluation::NoisyCount {
-                    on: "private test records".into(),
-                    accuracy,
-                    noise_std: noise * (1.0 + accuracy * accuracy).sqrt() / all,
-                })
+                evaluation
             }
             (_, Some(session)) => {
                 session.close()?;
@@ -368,9 +428,8 @@ impl Finish<'_> {
             }
             _ => None,
         };
-        let rounds = run.plan.statistics() + steps + scored;
         let lines = self.metrics.lines();
-        let facts = facts::facts(
+        let mut facts = facts::facts(
             run,
             record,
             self.parameters,
@@ -378,13 +437,25 @@ impl Finish<'_> {
             rounds,
             evaluation.clone(),
         );
+        if lost_score {
+            facts.caveats.push(
+                "The accuracy on private test records was lost when the run died; its cost stays spent."
+                    .into(),
+            );
+        }
         let text = format!("{:#}\n", serde_json::to_value(&facts)?);
-        folder::write(&folder.facts(), text.as_bytes())?;
+        write_whole(&folder.facts(), text.as_bytes())?;
         let page = report_command::read(folder.path())?;
         let path = folder.path();
         report_command::write(&page, &path.join("report.html"), &path.join("report.json"))?;
+        let spent = if steps < run.plan.steps() {
+            spending::of_prefix(&run.plan, rounds)?
+        } else {
+            None
+        };
         Ok(Outcome {
-            folder: folder.clone(),
+            folder: path.to_path_buf(),
+            spent,
             evaluation,
             squared_error,
             report,

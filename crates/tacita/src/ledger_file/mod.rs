@@ -65,6 +65,8 @@ pub(crate) struct LedgerFile {
     reserved: u64,
     /// The next step that may be released.
     next: u64,
+    /// Steps before this one cannot be given back.
+    last_block: u64,
     usable: bool,
 }
 
@@ -100,6 +102,7 @@ impl LedgerFile {
             chain,
             reserved: 0,
             next: 0,
+            last_block: 0,
             usable: true,
         };
         ledger.write(&line)?;
@@ -137,6 +140,7 @@ impl LedgerFile {
             header: contents.header,
             reserved: contents.reserved,
             next: contents.reserved,
+            last_block: contents.last_block,
             usable: true,
         };
         if contents.torn {
@@ -194,9 +198,10 @@ impl LedgerFile {
         self.header.plan.prefix(self.next)
     }
 
-    /// Stops in order: gives back the steps that were reserved and not released.
+    /// Stops in order: gives back the steps that were reserved and not released. A run that went far
+    /// back, which a fixed seed may, gives back nothing: earlier blocks stay as they are.
     pub(crate) fn close(mut self) -> Result<Ledger, LedgerFileError> {
-        if self.usable && self.next < self.reserved {
+        if self.usable && (self.last_block..self.reserved).contains(&self.next) {
             let stopped_before = self.next;
             self.append(&Stop { stopped_before })?;
         }
@@ -211,7 +216,7 @@ impl LedgerFile {
         let first = self.reserved;
         let steps = self.header.block_steps.min(self.planned_steps() - first);
         self.append(&Block { first, steps })?;
-        self.reserved = first + steps;
+        (self.last_block, self.reserved) = (first, first + steps);
         Ok(())
     }
 
@@ -248,6 +253,8 @@ struct Contents {
     chain: Chain,
     /// Steps before this one were reserved by intact lines and not given back.
     reserved: u64,
+    /// The first step of the last block.
+    last_block: u64,
     /// Length of the intact lines.
     intact_bytes: usize,
     /// Whether something follows them.
@@ -303,6 +310,7 @@ impl Contents {
             header,
             chain,
             reserved,
+            last_block,
             intact_bytes,
             torn: intact_bytes < bytes.len(),
         })

@@ -87,7 +87,7 @@ fn classes(folder: &Path, options: &Options) -> Result<Vec<String>> {
     ensure!(
         options.classes_are_public,
         "{}: the classes are not declared. The names of folders are taken for classes only if you say \
-         that they are public (--public-classes), or list them under [label] in the schema: classes = [\"a\", \"b\"]",
+         that they are public (--public-folder-names), or list them: --classes a,b",
         folder.display()
     );
     check_classes(&found).with_context(|| {

@@ -7,7 +7,8 @@ use crate::datasets::builtin::{text_preparation, vectors};
 use crate::datasets::data_set::{DataSet, TestSet};
 use crate::datasets::formats::compressed;
 use crate::datasets::nearest::known;
-use crate::datasets::preparation::{Input, Preparation, Values, WordVectors};
+use crate::datasets::preparation::{Input, InputPreparation, Preparation, Values, WordVectors};
+use crate::datasets::records::Shape;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
 use std::io::{BufRead, BufReader, Read};
@@ -63,6 +64,17 @@ pub(in crate::datasets) fn open(file: &Path, text: &str, options: &Options) -> R
         preparation: preparation.clone(),
     }
     .checked()
+}
+
+/// The input of a model for texts whose words are hashed.
+pub(in crate::datasets) fn shape(options: &Options) -> Result<Option<Shape>> {
+    Ok(match text_preparation(options, None, LENGTH)? {
+        InputPreparation::Words(words) => Some(Shape::Tokens {
+            length: words.length,
+            vocabulary: words.vocabulary,
+        }),
+        _ => None,
+    })
 }
 
 pub(super) struct Reader<'a> {

@@ -13,7 +13,7 @@ mod tests;
 
 pub(super) use images::{class_folders, open as open_images};
 pub use inputs::read as read_inputs;
-pub(super) use jsonl::open as open_jsonl;
+pub(super) use jsonl::{open as open_jsonl, shape as text_shape};
 pub(super) use table::{Format, open as open_table};
 pub use unbounded::Unbounded;
 

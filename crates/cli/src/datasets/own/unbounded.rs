@@ -2,7 +2,7 @@
 
 use super::table::Cells;
 use crate::datasets::Opened;
-use crate::datasets::data_set::{About, DataSet, TestSet};
+use crate::datasets::data_set::{About, DataSet, TestSet, check_labels};
 use crate::datasets::preparation::{
     Basis, Column, Encoding, InputPreparation, Preparation, TablePreparation, Values,
 };
@@ -29,6 +29,9 @@ impl Unbounded {
     /// Ready if every bound is declared.
     pub(super) fn opened(self) -> Result<Opened> {
         if self.undeclared().next().is_some() {
+            // Before anything is spent on bounds.
+            let test = self.test.as_ref().map(|(test, _)| test.labels.len());
+            check_labels(&self.training.labels, test, &self.classes, &self.about)?;
             return Ok(Opened::NeedsBounds(Box::new(self)));
         }
         Ok(Opened::Ready(Box::new(self.finish()?)))
@@ -60,19 +63,21 @@ impl Unbounded {
 
     /// The input of a model for these records, whatever the bounds will be.
     pub fn shape(&self) -> Shape {
-        let width = |column: &Column| match &column.encoding {
-            Encoding::Categorical { categories } => categories.len(),
-            Encoding::Hashed { buckets } => *buckets,
-            Encoding::Pending | Encoding::Numeric { .. } => 1,
-        };
+        let widths = self.columns.iter().map(|column| column.encoding.width());
         Shape::Rows {
-            width: self.columns.iter().map(width).sum(),
+            width: widths.sum(),
         }
     }
 
-    /// Whether there are test records that are not declared public.
-    pub fn has_private_test(&self) -> bool {
-        self.test.as_ref().is_some_and(|(_, public)| !public)
+    /// Whether there are test records that are declared public, or that are not.
+    pub fn has_test(&self, declared_public: bool) -> bool {
+        let test = self.test.as_ref();
+        test.is_some_and(|(_, public)| *public == declared_public)
+    }
+
+    /// The public names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
     }
 
     /// Entries of the histogram.

@@ -96,6 +96,17 @@ impl Column {
     }
 }
 
+impl Encoding {
+    /// Numbers that a value becomes.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Categorical { categories } => categories.len(),
+            Self::Hashed { buckets } => *buckets,
+            Self::Pending | Self::Numeric { .. } => 1,
+        }
+    }
+}
+
 impl TablePreparation {
     /// The cells of a row given by names and values.
     pub fn prepare(&self, row: &[(&str, &str)]) -> Result<Vec<f32>> {
