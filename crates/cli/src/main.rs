@@ -9,6 +9,7 @@ mod random;
 mod report;
 mod run;
 mod theory;
+mod tune;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ enum Command {
     Report(commands::report::Args),
     /// Draw what the papers prove about their policies, as SVG.
     Figures(commands::figures::Args),
+    /// Search for settings privately: the budget covers the whole search.
+    Tune(commands::tune::Args),
     /// What a private training step costs beside a plain one.
     Bench(commands::bench::Args),
 }
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => commands::predict::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Figures(args) => commands::figures::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Account(args) => commands::account::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),

@@ -12,3 +12,4 @@ pub mod resume;
 mod schedule;
 mod statement;
 pub mod train;
+pub mod tune;
