@@ -25,8 +25,6 @@ impl Digits {
     pub const WIDTH: usize = 8;
     /// Grey levels run from 0 to this.
     pub const WHITE: u8 = 16;
-    /// Number of classes.
-    pub const CLASSES: usize = 10;
 
     /// The official training set, which `tacita train` treats as private.
     pub fn training() -> Result<Self> {

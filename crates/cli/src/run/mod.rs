@@ -21,7 +21,7 @@ mod train;
 pub use choose_model::{FromSet, ModelName, Visitor, with_model};
 pub use defaults::known;
 pub use estimate::estimate;
-pub use folder::{RunFolder, RunRecord, write};
+pub use folder::{RunFolder, RunRecord, write as write_whole};
 pub use progress::{grouped, words};
 pub use resolved::{PublicFacts, Resolved};
 pub use settings::Settings;

@@ -112,9 +112,9 @@ impl Found {
 
     /// Writes `report.html` and `report.json`, the latter last: it says that the search is finished.
     pub fn write(&self, out: &Path) -> Result<()> {
-        run::write(&out.join("report.html"), self.html().as_bytes())?;
+        run::write_whole(&out.join("report.html"), self.html().as_bytes())?;
         let text = format!("{:#}\n", serde_json::to_value(self)?);
-        run::write(&out.join("report.json"), text.as_bytes())
+        run::write_whole(&out.join("report.json"), text.as_bytes())
     }
 
     fn guarantee(&self) -> String {

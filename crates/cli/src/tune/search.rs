@@ -87,7 +87,7 @@ impl Search {
             );
         } else {
             fs::create_dir_all(&self.out).with_context(|| format!("cannot make {shown}"))?;
-            run::write(&copy, text.as_bytes())?;
+            run::write_whole(&copy, text.as_bytes())?;
         }
         let lock = File::open(&copy).with_context(|| format!("cannot open {}", copy.display()))?;
         match lock.try_lock() {
@@ -190,7 +190,7 @@ impl Search {
                 };
                 let best = worker::best(&scores).map(|index| (index, scores[index].clone()));
                 let chosen = Chosen { best };
-                run::write(&file, serde_json::to_string(&chosen)?.as_bytes())?;
+                run::write_whole(&file, serde_json::to_string(&chosen)?.as_bytes())?;
                 chosen
             }
         };
@@ -241,7 +241,7 @@ impl Search {
             .map(|_| number::below(self.candidates.len(), &mut words))
             .collect::<Result<_>>()?;
         let drawn = Drawn { candidates };
-        run::write(&file, serde_json::to_string(&drawn)?.as_bytes())?;
+        run::write_whole(&file, serde_json::to_string(&drawn)?.as_bytes())?;
         // It must outlive a crash: drawing again would be another mechanism.
         let synced = File::open(&file).and_then(|file| file.sync_all());
         synced.context("cannot keep what was drawn")?;
@@ -284,7 +284,7 @@ impl Search {
             facts.caveats.push(optimistic.into());
         }
         let text = format!("{:#}\n", serde_json::to_value(&facts)?);
-        run::write(&file, text.as_bytes())?;
+        run::write_whole(&file, text.as_bytes())?;
         let page = report_command::read(folder)?;
         report_command::write(
             &page,

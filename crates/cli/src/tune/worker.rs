@@ -165,7 +165,7 @@ fn score(outcome: &Outcome) -> Score {
 }
 
 fn written(file: &Path, score: Score) -> Result<Score> {
-    run::write(file, serde_json::to_string(&score)?.as_bytes())?;
+    run::write_whole(file, serde_json::to_string(&score)?.as_bytes())?;
     Ok(score)
 }
 
