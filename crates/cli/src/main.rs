@@ -7,6 +7,7 @@ mod models;
 mod plot;
 mod random;
 mod report;
+mod reproduce;
 mod run;
 mod theory;
 mod tune;
@@ -44,6 +45,8 @@ enum Command {
     Figures(commands::figures::Args),
     /// Search for settings privately: the budget covers the whole search.
     Tune(commands::tune::Args),
+    /// Reproduce a paper's table: its number beside ours.
+    Reproduce(commands::reproduce::Args),
     /// What a private training step costs beside a plain one.
     Bench(commands::bench::Args),
 }
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report::run(&args),
         Command::Figures(args) => commands::figures::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Account(args) => commands::account::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),

@@ -8,6 +8,7 @@ pub mod figures;
 mod plan;
 pub mod predict;
 pub mod report;
+pub mod reproduce;
 pub mod resume;
 mod schedule;
 mod statement;
