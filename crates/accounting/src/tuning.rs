@@ -152,14 +152,38 @@ impl RandomRuns {
     /// # Ok::<(), tacita_accounting::AccountError>(())
     /// ```
     pub fn epsilon(&self, run: &Ledger, delta: f64) -> Result<Reading, AccountError> {
+        self.epsilon_of_any(std::slice::from_ref(run), delta)
+    }
+
+    /// The same for runs whose settings, and so ledgers, are drawn from several: the settings are
+    /// published with the best run, so the divergence at every order is that of the dearest ledger
+    /// at most.
+    ///
+    /// ```
+    /// use tacita_accounting::{Ledger, Neighbours, RandomRuns, Round, Sampling};
+    /// let run = |steps| {
+    ///     let mut run = Ledger::new(Neighbours::AddOrRemoveOne);
+    ///     let round = Round::new(Sampling::Poisson { rate: 0.01 }, vec![1.5])?;
+    ///     run.push(round.times(steps))?;
+    ///     Ok::<_, tacita_accounting::LedgerError>(run)
+    /// };
+    /// let law = RandomRuns::logarithmic(10.0)?;
+    /// let either = law.epsilon_of_any(&[run(100)?, run(1000)?], 1e-5)?;
+    /// assert_eq!(either, law.epsilon(&run(1000)?, 1e-5)?);
+    /// # Ok::<(), tacita_accounting::AccountError>(())
+    /// ```
+    ///
+    /// # Guarantee
+    /// An upper bound. Checked by `best_of_any_costs_at_least_the_best_of_each`.
+    pub fn epsilon_of_any(&self, runs: &[Ledger], delta: f64) -> Result<Reading, AccountError> {
         check_delta(delta)?;
         self.check()?;
-        let curve = RdpCurve::of(run)?;
+        let curve = Dearest::of(runs)?;
         let rough = curve.rough();
         let epsilon = match *self {
             Self::TruncatedNegativeBinomial { shape, gamma } => {
                 let fixed = selection_cost(&curve, &rough, shape, gamma);
-                let at = |curve: &RdpCurve, order: f64| {
+                let at = |curve: &Dearest, order: f64| {
                     let choice = (order - 1.0) * fixed + self.mean().ln();
                     epsilon_at(order, curve.log_moment_up(order) + choice, delta)
                 };
@@ -168,7 +192,7 @@ impl RandomRuns {
             }
             Self::Poisson { mean } => {
                 // Theorem 6: D + μ δ̂ + ln μ/(α−1), with each run (ε̂, δ̂)-DP, e^ε̂ = 1 + 1/(α−1).
-                let at = |curve: &RdpCurve, order: f64| -> Result<f64, AccountError> {
+                let at = |curve: &Dearest, order: f64| -> Result<f64, AccountError> {
                     let above = order - 1.0;
                     // Rounded down: δ̂ at a smaller ε̂ is larger.
                     let hat = above.recip().ln_1p() * (1.0 - 4.0 * f64::EPSILON);
@@ -220,11 +244,44 @@ fn check_shape(shape: f64) -> Result<(), AccountError> {
     })
 }
 
+/// The pointwise largest of several curves; convex in the order as each of them is.
+struct Dearest(Vec<RdpCurve>);
+
+impl Dearest {
+    fn of(runs: &[Ledger]) -> Result<Self, AccountError> {
+        if runs.is_empty() {
+            return Err(crate::ledger::LedgerError::Empty.into());
+        }
+        // One relation and one unit for all.
+        whole_grid(runs)?;
+        Ok(Self(
+            runs.iter().map(RdpCurve::of).collect::<Result<_, _>>()?,
+        ))
+    }
+
+    fn rough(&self) -> Self {
+        Self(self.0.iter().map(RdpCurve::rough).collect())
+    }
+
+    fn log_moment_up(&self, order: f64) -> f64 {
+        let moments = self.0.iter().map(|curve| curve.log_moment_up(order));
+        moments.fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn delta_up(&self, epsilon: f64) -> Result<f64, AccountError> {
+        let mut delta = 0.0_f64;
+        for curve in &self.0 {
+            delta = delta.max(curve.delta_up(epsilon)?);
+        }
+        Ok(delta)
+    }
+}
+
 /// Theorem 2: (1+η)((1 − 1/β)D_β + ln(1/γ)/β) at the best β ≥ 1, the part that does not depend on
 /// the order of the result. (K(β) + ln(1/γ))/β is quasi-convex, K being convex.
-fn selection_cost(curve: &RdpCurve, rough: &RdpCurve, shape: f64, gamma: f64) -> f64 {
+fn selection_cost(curve: &Dearest, rough: &Dearest, shape: f64, gamma: f64) -> f64 {
     let log_inverse = -gamma.ln();
-    let at = |curve: &RdpCurve, order: f64| (curve.log_moment_up(order) + log_inverse) / order;
+    let at = |curve: &Dearest, order: f64| (curve.log_moment_up(order) + log_inverse) / order;
     let beta = 1.0 + minimise(|t| at(rough, 1.0 + t.exp()), -14.0, 14.0, 1e-5).exp();
     // β = 1 gives ln(1/γ).
     up((1.0 + shape) * at(curve, beta).min(log_inverse), 16.0)

@@ -151,6 +151,23 @@ proptest! {
     }
 
     #[test]
+    fn best_of_any_costs_at_least_the_best_of_each(
+        (rate, z, steps, delta) in setting(),
+        (other_rate, other_z, other_steps, _) in setting(),
+        mean in 1.5..50.0_f64,
+    ) {
+        let runs = [poisson(rate, z, steps.max(1)), poisson(other_rate, other_z, other_steps.max(1))];
+        for law in [RandomRuns::logarithmic(mean).unwrap(), RandomRuns::poisson(mean).unwrap()] {
+            let of = |runs: &[Ledger]| {
+                law.epsilon_of_any(runs, delta).unwrap().upper_bound().unwrap()
+            };
+            let any = of(&runs);
+            prop_assert!(any >= of(&runs[..1]) * (1.0 - 1e-6));
+            prop_assert!(any >= of(&runs[1..]) * (1.0 - 1e-6));
+        }
+    }
+
+    #[test]
     fn units_cost_more_than_records_and_less_than_without_sampling(
         (rate, z, steps, delta) in setting(),
         records in 2_u32..6,

@@ -7,8 +7,10 @@ mod models;
 mod plot;
 mod random;
 mod report;
+mod reproduce;
 mod run;
 mod theory;
+mod tune;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -41,6 +43,10 @@ enum Command {
     Report(commands::report::Args),
     /// Draw what the papers prove about their policies, as SVG.
     Figures(commands::figures::Args),
+    /// Search for settings privately: the budget covers the whole search.
+    Tune(commands::tune::Args),
+    /// Reproduce a paper's table: its number beside ours.
+    Reproduce(commands::reproduce::Args),
     /// What a private training step costs beside a plain one.
     Bench(commands::bench::Args),
 }
@@ -59,6 +65,8 @@ fn main() -> ExitCode {
         Command::Bench(args) => done(commands::bench::run(&args)),
         Command::Account(args) => done(commands::account::run(&args)),
         Command::Calibrate(args) => done(commands::calibrate::run(&args)),
+        Command::Tune(args) => done(commands::tune::run(&args)),
+        Command::Reproduce(args) => done(commands::reproduce::run(&args)),
     };
     match result {
         Ok(status) => status,

@@ -89,6 +89,22 @@ impl Shape {
         self
     }
 
+    /// Appends the rounds of another shape, say the next run of a search; the scale is common.
+    ///
+    /// ```
+    /// use tacita_accounting::calibrate::Shape;
+    /// use tacita_accounting::Sampling;
+    /// let long = Shape::constant(Sampling::Poisson { rate: 0.01 }, 300);
+    /// let short = Shape::constant(Sampling::Poisson { rate: 0.02 }, 100);
+    /// assert_eq!(long.followed_by(&short).ledger(1.0)?.steps(), 400);
+    /// # Ok::<(), tacita_accounting::AccountError>(())
+    /// ```
+    #[must_use]
+    pub fn followed_by(mut self, next: &Self) -> Self {
+        self.rounds.extend(next.rounds.iter().cloned());
+        self
+    }
+
     /// Puts single rounds of one query before all others, say statistics of the data.
     #[must_use]
     pub fn preceded_by(mut self, rounds: impl Iterator<Item = (Sampling, QueryNoise)>) -> Self {

@@ -171,13 +171,20 @@ pub enum KeySource {
 }
 
 /// How the settings of the run were chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tuning {
     /// Fixed beforehand or chosen on public data; there is nothing to cover.
     WithoutPrivateData,
     /// Unknown, or chosen by looking at the private records: not covered.
     NotCovered,
+    /// By a private search this run is a part of, whose guarantee is this.
+    PartOfSearch {
+        /// ε of the whole search, an upper bound.
+        epsilon_upper: f64,
+        /// δ of the whole search.
+        delta: f64,
+    },
 }
 
 /// How well a model does.

@@ -10,7 +10,7 @@ pub mod facts;
 mod figures;
 mod number;
 mod odds;
-mod page;
+pub mod page;
 mod words;
 
 #[cfg(test)]
@@ -77,7 +77,10 @@ impl Report {
     pub fn summary(&self) -> String {
         let bound = words::bound(&self.figures);
         if self.facts.private() {
-            format!("Privacy: {bound}")
+            match words::search(&self.facts) {
+                Some(search) => format!("Privacy: {bound}. {search}"),
+                None => format!("Privacy: {bound}"),
+            }
         } else {
             format!(
                 "NOT PRIVATE. With secret keys and no diagnostics the same plan would give {bound}"

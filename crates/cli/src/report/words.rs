@@ -259,11 +259,19 @@ pub fn coverage(facts: &Facts) -> Vec<Statement> {
         Tuning::WithoutPrivateData => {
             "Nothing to cover: settings were fixed beforehand or chosen on public data, as declared by \
              whoever ran the training."
+                .to_string()
         }
         Tuning::NotCovered => {
             "NOT covered. If settings were chosen by looking at the private records or at models trained \
              on them, ε is larger than stated."
+                .to_string()
         }
+        Tuning::PartOfSearch { epsilon_upper, delta } => format!(
+            "Covered by the report of the search. This run is a part of it; what was published of the \
+             whole search, this model and its choice included, satisfies ε ≤ {} at δ = {}.",
+            up(epsilon_upper, 5),
+            exact(delta)
+        ),
     };
     let is = |origin| facts.preparation.iter().any(|p| p.origin == origin);
     let preparation = if is(Origin::ReadFromData) {
@@ -343,8 +351,28 @@ pub fn stopped_early(facts: &Facts) -> Option<String> {
     })
 }
 
+/// That a run is a part of a search, if it is: its own ε is then not the guarantee.
+pub fn search(facts: &Facts) -> Option<String> {
+    let Tuning::PartOfSearch {
+        epsilon_upper,
+        delta,
+    } = facts.tuning
+    else {
+        return None;
+    };
+    Some(format!(
+        "This figure is for this run ALONE. The run is a part of a search, and the guarantee for what was \
+         published is that of the search: ε ≤ {} at δ = {}.",
+        up(epsilon_upper, 5),
+        exact(delta)
+    ))
+}
+
 /// Whether the budget that was asked for is kept.
 pub fn budget(facts: &Facts, figures: &Figures) -> Option<String> {
+    if let Some(search) = search(facts) {
+        return Some(search);
+    }
     let asked = facts.budget?;
     let kept = figures.certified.upper.is_some_and(|upper| upper <= asked);
     let verdict = if kept { "kept" } else { "NOT KEPT" };

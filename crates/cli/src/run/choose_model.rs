@@ -267,7 +267,6 @@ impl ModelName {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use burn::module::Module;
 
     struct Count;
 

@@ -27,4 +27,4 @@ pub use folder::{RunFolder, RunRecord, write_whole};
 pub use progress::{grouped, words};
 pub use resolved::{PublicFacts, Resolved};
 pub use settings::Settings;
-pub use train::{Outcome, Output, resume, start};
+pub use train::{Outcome, Output, look, resume, start, stop_requested, watch_for_stop};

@@ -49,7 +49,7 @@ pub struct PublicFacts {
 impl Resolved {
     /// Fills in defaults, checks every policy and certifies the plan. With `scale`, the noise is that
     /// of a run that was certified before.
-    pub fn new(mut settings: Settings, facts: PublicFacts, scale: Option<f64>) -> Result<Self> {
+    pub fn new(settings: Settings, facts: PublicFacts, scale: Option<f64>) -> Result<Self> {
         ensure!(
             settings.noise.is_none() || settings.epsilon.is_none(),
             "--noise fixes the noise and --epsilon finds it; give one of them"
@@ -62,7 +62,7 @@ impl Resolved {
             settings.steps.is_none() || settings.epochs.is_none(),
             "--steps and --epochs both set the length; give one of them"
         );
-        defaults::fill(&mut settings, facts.shape, facts.records);
+        let (settings, plan) = Self::uncertified(settings, facts, scale)?;
         let optimizer = policies::optimizer(settings.optimizer.as_deref().unwrap_or_default())?;
         let rate = settings.learning_rate.unwrap_or(f64::NAN);
         ensure!(
@@ -108,8 +108,7 @@ impl Resolved {
             "--test-every shows scores on public test records, and there are none; give --test or \
              --test-share with --public-test"
         );
-        let plan = plan(&settings, facts, scale)?.calibrate();
-        let plan = plan.context("no plan; nothing was spent")?;
+        let plan = plan.calibrate().context("no plan; nothing was spent")?;
         let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
         ensure!(
             epsilon <= MOST_EPSILON || settings.seed.is_some(),
@@ -129,6 +128,17 @@ impl Resolved {
             plan,
             settings,
         })
+    }
+
+    /// Settings with defaults filled in and their plan, whose noise is still to be found.
+    pub fn uncertified(
+        mut settings: Settings,
+        facts: PublicFacts,
+        scale: Option<f64>,
+    ) -> Result<(Settings, Plan)> {
+        defaults::fill(&mut settings, facts.shape, facts.records);
+        let plan = plan(&settings, facts, scale)?;
+        Ok((settings, plan))
     }
 
     /// A new optimiser.

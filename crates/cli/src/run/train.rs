@@ -46,6 +46,17 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
+/// What is public of the data that settings name.
+pub fn look(settings: &Settings, output: Output) -> Result<PublicFacts> {
+    let opened = datasets::open(&settings.source()?, &settings.options(output.quiet)?)?;
+    public_facts(&opened, settings)
+}
+
+/// Whether Ctrl-C has asked runs to end.
+pub fn stop_requested() -> bool {
+    STOP.load(Ordering::SeqCst)
+}
+
 /// Starts a run in a new folder.
 pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<Outcome> {
     let settings = settings.with_schema_inside()?;
@@ -238,8 +249,8 @@ struct Training<'a> {
 /// Set by Ctrl-C.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Ctrl-C ends the run in order; a second one at once.
-fn watch_for_stop() {
+/// Ctrl-C ends runs in order; a second one at once.
+pub fn watch_for_stop() {
     let stop = || {
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(130);

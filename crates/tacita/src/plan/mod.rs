@@ -195,7 +195,7 @@ impl Plan {
         self.check()?;
         let steps = self.step_count();
         let rate = self.expected_batch / self.records as f64;
-        let shape = |sampling| self.shape(sampling, rate);
+        let shape = |sampling| self.sampled(sampling, rate);
         let poisson = shape(Sampling::Poisson { rate })?;
         let certify = |scale: f64, delta: f64| -> Result<_, PlanError> {
             let ledger = poisson.ledger(scale)?;
@@ -244,6 +244,22 @@ impl Plan {
         })
     }
 
+    /// Everything the run would release, up to the scale of its noise: what a search over several
+    /// plans composes to find one scale for all of them.
+    ///
+    /// ```
+    /// use tacita::{Budget, Plan};
+    /// let plan = Plan::new(Budget::new(3.0, 1e-5)).public_record_count(1000).expected_batch(50).steps(9);
+    /// let scale = plan.clone().calibrate()?.scale();
+    /// assert_eq!(plan.shape()?.ledger(scale)?, *plan.calibrate()?.ledger());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shape(&self) -> Result<Shape, PlanError> {
+        self.check()?;
+        let rate = self.expected_batch / self.records as f64;
+        Ok(self.sampled(Sampling::Poisson { rate }, rate)?)
+    }
+
     fn step_count(&self) -> u64 {
         match self.length {
             Length::Steps(steps) => steps,
@@ -253,8 +269,8 @@ impl Plan {
         }
     }
 
-    /// Everything the run will release, up to the scale of the gradient's noise.
-    fn shape(&self, sampling: Sampling, rate: f64) -> Result<Shape, AccountError> {
+    /// Everything the run will release if records are drawn like this.
+    fn sampled(&self, sampling: Sampling, rate: f64) -> Result<Shape, AccountError> {
         let run = PublicRun {
             steps: self.step_count(),
             rate,

@@ -2,7 +2,7 @@
 
 mod details;
 mod head;
-mod html;
+pub mod html;
 mod plain_words;
 
 use super::Report;
@@ -12,12 +12,6 @@ const STYLE: &str = include_str!("style.css");
 
 /// The whole page. It asks for nothing from elsewhere, and its own policy forbids it to.
 pub fn render(report: &Report) -> String {
-    let name = text(&report.facts.name);
-    let private = if report.facts.private() {
-        ""
-    } else {
-        " class=\"exposed\""
-    };
     let body = [
         head::render(report),
         plain_words::render(report),
@@ -33,13 +27,24 @@ pub fn render(report: &Report) -> String {
         details::signature(report),
     ]
     .concat();
+    document(
+        &format!("Privacy report: {}", report.facts.name),
+        report.facts.private(),
+        &body,
+    )
+}
+
+/// A page with our style around markup.
+pub fn document(title: &str, private: bool, body: &str) -> String {
+    let title = text(title);
+    let private = if private { "" } else { " class=\"exposed\"" };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" \
          content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>Privacy report: {name}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body{private}>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 }

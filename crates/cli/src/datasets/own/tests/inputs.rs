@@ -1,4 +1,5 @@
 use super::*;
+use crate::datasets::own::inputs::Inputs;
 use crate::datasets::preparation::Preparation;
 use crate::datasets::testkit::png;
 

@@ -1,0 +1,61 @@
+//! `tacita tune`: a search for settings whose budget covers the whole search.
+
+use crate::run::Output;
+use crate::tune;
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+
+/// Arguments of `tacita tune`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+SPACE.toml names what all runs share, and lists of values for what varies:
+
+  mode = \"grid\"                    # or \"random\": only the best run is published, for far less noise
+  choose-by = \"public-validation\"  # or \"noisy-count\" (private records) or \"test-set\" (marked)
+
+  [settings]                       # as for `tacita train`; epsilon and delta are for the whole search
+  csv = \"patients.csv\"
+  epsilon = 3.0
+
+  [grid]                           # [random] in a random search
+  learning-rate = [0.1, 0.5, 1.0]
+  clipping = [\"auto\", \"abadi:1\"]
+
+  [runs]                           # of a random search
+  law = \"logarithmic\"              # or \"geometric\" or \"poisson\"
+  mean = 10
+
+The same command goes on with a search that stopped or died.
+
+Examples:
+  tacita tune space.toml --out searches/patients
+  tacita tune space.toml --out searches/patients --json")]
+pub struct Args {
+    /// The search space (TOML)
+    #[arg(value_name = "SPACE")]
+    space: PathBuf,
+    /// Folder of the search; an unfinished search in it is taken up
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Print the report in JSON
+    #[arg(long)]
+    json: bool,
+    /// No words but the report
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs `tacita tune`.
+pub fn run(args: &Args) -> Result<()> {
+    let shown = args.space.display();
+    let text = std::fs::read_to_string(&args.space)
+        .with_context(|| format!("cannot read the search space {shown}"))?;
+    let output = Output { quiet: args.quiet };
+    let found = tune::search(&text, &args.out, output).with_context(|| format!("{shown}"))?;
+    match found {
+        None => println!("Stopped. Go on with the same command; finished runs are not repeated."),
+        Some(found) if args.json => println!("{:#}", serde_json::to_value(&found)?),
+        Some(found) => print!("{}", found.text(&args.out)),
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! The papers' tables on real data: configurations in `papers/`, results in JSON, one page of all.
+//!
+//! Experiments use fixed seeds, so none of these runs is private.
+
+mod experiment;
+mod machine;
+mod page;
+mod results;
+
+#[cfg(test)]
+mod tests;
+
+pub use experiment::{Accountant, find};
+pub use page::render;
+pub use results::{Book, Key, Trial, measure};

@@ -1,0 +1,167 @@
+//! The noise of all runs of a search, found together and certified before the first of them.
+
+use super::space::{Candidate, Mode, Space};
+use crate::run::{PublicFacts, Resolved, Settings};
+use anyhow::{Context, Result, ensure};
+use tacita_accounting::calibrate::{Budget, Shape, smallest_noise};
+use tacita_accounting::{AccountError, Accountant, Ledger, Pld, RandomRuns, Reading};
+
+/// The part of δ that pays for tails the noise generator cannot reach, in all runs together.
+const TAIL_SHARE: f64 = 1e-6;
+/// Normals that all runs of a search draw, at most: 10⁸ parameters for 10⁷ steps.
+const MOST_NORMALS: u64 = 1_000_000_000_000_000;
+/// What the rounding of the drawn number of runs may add to ε; see `number.rs`.
+const ROUNDING: f64 = 1e-9;
+
+/// The noise of every candidate and what the whole search costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// All settings of a run of each candidate, its noise included.
+    pub settings: Vec<Settings>,
+    /// What a run of each candidate will release.
+    pub ledgers: Vec<Ledger>,
+    /// ε of everything that is published, proved.
+    pub epsilon: Reading,
+    /// The budget's ε.
+    pub budget: f64,
+    /// The budget's δ.
+    pub delta: f64,
+}
+
+impl Certificate {
+    /// Finds the least noise with which the whole search keeps its budget.
+    ///
+    /// # Guarantee
+    /// The upper bound of `epsilon` is at most `budget`, at `delta`. Checked by
+    /// `grid_keeps_the_budget_as_one_ledger` and `random_search_keeps_the_budget`.
+    pub fn new(space: &Space, candidates: &[Candidate], facts: PublicFacts) -> Result<Self> {
+        let mut settings = Vec::new();
+        let mut shapes = Vec::new();
+        for candidate in candidates {
+            let read = || {
+                // The scale is still to be found; any will do for the shape.
+                let (settings, plan) =
+                    Resolved::uncertified(candidate.settings.clone(), facts, Some(1.0))?;
+                Ok::<_, anyhow::Error>((settings, plan.shape()?))
+            };
+            let (filled, shape) = read().with_context(|| candidate.name.clone())?;
+            settings.push(filled);
+            shapes.push(shape);
+        }
+        let epsilon = settings[0].epsilon.unwrap_or(f64::NAN);
+        let delta = settings[0].delta.unwrap_or(f64::NAN);
+        let budget = Budget::new(epsilon, delta * (1.0 - TAIL_SHARE))?;
+        ensure!(
+            tacita::noise::missing_tail_delta(MOST_NORMALS, epsilon) <= TAIL_SHARE * delta,
+            "epsilon {epsilon} at delta {delta:e} is too large to promise anything; use a smaller one"
+        );
+        let (scales, epsilon_of_all) = match space.mode {
+            Mode::Grid => grid(&shapes, budget)?,
+            Mode::Random => random(&shapes, space.law()?, budget)?,
+        };
+        let ledgers = (shapes.iter().zip(&scales))
+            .map(|(shape, scale)| shape.ledger(*scale))
+            .collect::<Result<Vec<_>, _>>()?;
+        for (settings, scale) in settings.iter_mut().zip(scales) {
+            settings.epsilon = None;
+            settings.noise = Some(scale);
+        }
+        Ok(Self {
+            settings,
+            ledgers,
+            epsilon: epsilon_of_all,
+            budget: epsilon,
+            delta,
+        })
+    }
+
+    /// The proved ε.
+    pub fn epsilon_upper(&self) -> f64 {
+        self.epsilon.upper_bound().unwrap_or(f64::INFINITY)
+    }
+}
+
+/// One scale for all runs, searched on their common ledger.
+fn grid(shapes: &[Shape], budget: Budget) -> Result<(Vec<f64>, Reading)> {
+    let whole = (shapes.iter()).fold(Shape::new(), |whole, shape| whole.followed_by(shape));
+    let found = smallest_noise(&whole, budget, &Pld::default())?;
+    Ok((vec![found.noise_multiplier; shapes.len()], found.epsilon))
+}
+
+/// A scale for each kind of run at which it would keep the budget were all runs of its kind; then one
+/// factor on all of them, since the best order differs between kinds.
+fn random(shapes: &[Shape], law: RandomRuns, budget: Budget) -> Result<(Vec<f64>, Reading)> {
+    let goal = budget.epsilon() - ROUNDING;
+    let budget = Budget::new(goal, budget.delta())?;
+    let mut kinds: Vec<&Shape> = Vec::new();
+    let kind_of: Vec<usize> = (shapes.iter())
+        .map(|shape| {
+            let known = kinds.iter().position(|kind| *kind == shape);
+            known.unwrap_or_else(|| {
+                kinds.push(shape);
+                kinds.len() - 1
+            })
+        })
+        .collect();
+    let scales = (kinds.iter())
+        .map(|kind| Ok(smallest_noise(kind, budget, &BestOf(law))?.noise_multiplier))
+        .collect::<Result<Vec<f64>>>()?;
+    let cost = |factor: f64| -> Result<(f64, Reading)> {
+        let ledgers = (kinds.iter().zip(&scales))
+            .map(|(kind, scale)| kind.ledger(scale * factor))
+            .collect::<Result<Vec<_>, _>>()?;
+        let reading = law.epsilon_of_any(&ledgers, budget.delta())?;
+        Ok((reading.upper_bound().unwrap_or(f64::INFINITY), reading))
+    };
+    let (mut low, mut high) = (1.0, 1.0);
+    let mut found = cost(high)?;
+    while found.0 > goal {
+        ensure!(
+            high < 1e6,
+            "no noise keeps epsilon {}; fixed queries alone may exceed it: raise score-noise",
+            budget.epsilon()
+        );
+        (low, high) = (high, high * 1.02);
+        found = cost(high)?;
+    }
+    for _ in 0..10 {
+        let middle = 0.5 * (low + high);
+        if middle == low || middle == high {
+            break;
+        }
+        let at = cost(middle)?;
+        if at.0 <= goal {
+            (high, found) = (middle, at);
+        } else {
+            low = middle;
+        }
+    }
+    let scales = kind_of.iter().map(|kind| scales[*kind] * high).collect();
+    Ok((scales, Reading::UpperBound(found.0 + ROUNDING)))
+}
+
+/// What publishing the best of a random number of runs costs, as an accountant of one run's ledger.
+#[derive(Debug, Clone, Copy)]
+struct BestOf(RandomRuns);
+
+impl Accountant for BestOf {
+    fn name(&self) -> &'static str {
+        "best of a random number of runs"
+    }
+
+    fn supports(&self, ledger: &Ledger) -> Result<(), AccountError> {
+        tacita_accounting::Rdp.supports(ledger)
+    }
+
+    fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError> {
+        self.0.epsilon(ledger, delta)
+    }
+
+    fn delta(&self, _: &Ledger, _: f64) -> Result<Reading, AccountError> {
+        Err(AccountError::Unsupported {
+            accountant: self.name(),
+            what: "δ at a given ε".into(),
+            remedy: "ask for ε at a given δ",
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! The one report of a search: JSON, a page, and a few lines.
+
+use super::certificate::Certificate;
+use super::space::{ChooseBy, Mode, Runs, Space};
+use super::worker::Score;
+use crate::report::page::html::{paragraph, section, text};
+use crate::run;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The only format there is.
+const FORMAT: u32 = 1;
+
+/// What a search publishes. Of a random search there is no field that depends on its secret number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Found {
+    /// [`FORMAT`].
+    pub tacita_search: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Which runs were made.
+    pub mode: Mode,
+    /// The law of the number of runs, if it was random.
+    pub runs_drawn_from: Option<Runs>,
+    /// Choices there were.
+    pub candidates: usize,
+    /// What decided.
+    pub chosen_by: ChooseBy,
+    /// Whether the guarantee holds: not with a fixed seed.
+    pub private: bool,
+    /// ε of everything published here together, proved.
+    pub epsilon_upper: f64,
+    /// A proved lower end, where there is one.
+    pub epsilon_lower: Option<f64>,
+    /// The ε that was asked for.
+    pub budget: f64,
+    /// δ.
+    pub delta: f64,
+    /// What proved it.
+    pub accountant: String,
+    /// Every run of a grid.
+    pub runs: Option<Vec<Shown>>,
+    /// The best run; none if no run was made or none has a score.
+    pub winner: Option<Shown>,
+    /// What to know beside it.
+    pub caveats: Vec<String>,
+}
+
+/// A published run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    /// What was varied.
+    pub settings: String,
+    /// How good it is.
+    pub score: Score,
+    /// Its folder, within that of the search.
+    pub folder: String,
+    /// The scale of its noise.
+    pub noise_multiplier: f64,
+}
+
+impl Found {
+    /// The report of a search.
+    pub fn new(
+        space: &Space,
+        private: bool,
+        certificate: &Certificate,
+        candidates: usize,
+        runs: Option<Vec<Shown>>,
+        winner: Option<Shown>,
+    ) -> Self {
+        let accountant = match space.mode {
+            Mode::Grid => "privacy loss distributions of all runs, composed as one ledger",
+            Mode::Random => {
+                "Rényi divergences; Papernot and Steinke 2022 (arXiv:2110.03620), Theorems 2 and 6"
+            }
+        };
+        Self {
+            tacita_search: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            mode: space.mode,
+            runs_drawn_from: space.runs,
+            candidates,
+            chosen_by: space.choose_by,
+            private,
+            epsilon_upper: certificate.epsilon_upper(),
+            epsilon_lower: certificate.epsilon.lower_bound(),
+            budget: certificate.budget,
+            delta: certificate.delta,
+            accountant: accountant.into(),
+            runs,
+            winner,
+            caveats: caveats(space),
+        }
+    }
+
+    /// The report of a finished search, if there is one.
+    pub fn read(out: &Path) -> Result<Option<Self>> {
+        let file = out.join("report.json");
+        let text = match fs::read_to_string(&file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read.with_context(|| format!("cannot read {}", file.display()))?,
+        };
+        let found = serde_json::from_str(&text);
+        found.with_context(|| format!("{} is not the report of a search", file.display()))
+    }
+
+    /// Writes `report.html` and `report.json`, the latter last: it says that the search is finished.
+    pub fn write(&self, out: &Path) -> Result<()> {
+        run::write_whole(&out.join("report.html"), self.html().as_bytes())?;
+        let text = format!("{:#}\n", serde_json::to_value(self)?);
+        run::write_whole(&out.join("report.json"), text.as_bytes())
+    }
+
+    fn guarantee(&self) -> String {
+        let bound = format!(
+            "ε ≤ {:.4} at δ = {:e}",
+            (1e4 * self.epsilon_upper).ceil() / 1e4,
+            self.delta
+        );
+        if self.private {
+            format!("{bound} for the whole search: everything published here together")
+        } else {
+            format!(
+                "NOT PRIVATE: a fixed seed. With secret keys the same search would give {bound}"
+            )
+        }
+    }
+
+    fn choice(&self) -> &'static str {
+        match self.chosen_by {
+            ChooseBy::PublicValidation => {
+                "The best run was chosen by its score on held-out records declared public, which costs nothing."
+            }
+            ChooseBy::NoisyCount => {
+                "The best run was chosen by noisy counts of right answers on private held-out records. The \
+                 counts are part of each run's ledger, and so of ε."
+            }
+            ChooseBy::TestSet => {
+                "CHOSEN BY THE TEST SET: the score of the best run is too good, as it is in papers that do so."
+            }
+        }
+    }
+
+    fn best(&self) -> String {
+        match &self.winner {
+            Some(winner) => format!("{}: {}", winner.settings, winner.score.text),
+            None => "no run was made, or none has a score".into(),
+        }
+    }
+
+    /// The report in a few lines.
+    pub fn text(&self, out: &Path) -> String {
+        let mut lines = vec![format!("Best: {}", self.best()), self.choice().into()];
+        lines.push(format!("Privacy: {}", self.guarantee()));
+        lines.push(format!("Written to {}", out.display()));
+        if let Some(winner) = &self.winner {
+            lines.push(format!("  {}  the best run", winner.folder));
+        }
+        lines.push("  report.html  the report of the whole search; report.json the same".into());
+        lines.join("\n") + "\n"
+    }
+
+    fn html(&self) -> String {
+        let what = match (self.mode, self.runs_drawn_from) {
+            (Mode::Random, Some(Runs { law, mean })) => format!(
+                "A random number of runs, drawn in secret from the {} law with mean {mean}, each with one of {} \
+                 candidates drawn alike. Only the best run is published; the others and their number are not.",
+                format!("{law:?}").to_lowercase(),
+                self.candidates
+            ),
+            _ => format!(
+                "All {} candidates ran; all of them are published.",
+                self.candidates
+            ),
+        };
+        let mut body = format!(
+            "<h1>Private search</h1>\n<div class=\"guarantee\">\n<p class=\"label\">Certified guarantee of the whole \
+             search</p>\n<p class=\"epsilon\"><span>{}</span></p>\n{}</div>\n",
+            text(&self.guarantee()),
+            paragraph(&format!(
+                "Budget asked for: ε = {}. Proved by {}, before the first run.",
+                self.budget, self.accountant
+            ))
+        );
+        body += &section(
+            "result",
+            "Result",
+            &[
+                paragraph(&format!("Best: {}.", self.best())),
+                paragraph(self.choice()),
+                paragraph(&what),
+            ]
+            .concat(),
+        );
+        if let Some(runs) = &self.runs {
+            let rows = runs.iter().map(|run| {
+                let cells = [&run.folder, &run.settings, &run.score.text]
+                    .map(|cell| format!("<td>{}</td>", text(cell)));
+                format!(
+                    "<tr>{}<td>{}</td></tr>\n",
+                    cells.concat(),
+                    run.noise_multiplier
+                )
+            });
+            let rows: String = rows.collect();
+            body += &section(
+                "runs",
+                "All runs",
+                &format!(
+                    "<table>\n<tr><th>folder</th><th>settings</th><th>score</th><th>noise multiplier</th></tr>\n\
+                     {rows}</table>\n"
+                ),
+            );
+        }
+        let caveats: String = self
+            .caveats
+            .iter()
+            .map(|caveat| paragraph(caveat))
+            .collect();
+        body += &section("caveats", "What this does not say", &caveats);
+        crate::report::page::document("Private search", self.private, &body)
+    }
+}
+
+fn caveats(space: &Space) -> Vec<String> {
+    let mut caveats = vec![
+        "It covers this search. Other runs or searches on the same records cost extra, and so does choosing the \
+         search space by looking at the records."
+            .to_string(),
+    ];
+    if space.mode == Mode::Random {
+        caveats.push(
+            "The number of runs must stay secret: it is not covered against anyone who sees how long the search took, \
+             its memory, or files removed from the disk."
+                .into(),
+        );
+    }
+    if space.choose_by == ChooseBy::PublicValidation {
+        caveats.push(
+            "The score of the best run is the largest of several on the same records, so it is somewhat too good."
+                .into(),
+        );
+    }
+    if space.choose_by == ChooseBy::TestSet {
+        caveats.push(
+            "The test set was used to choose, so its score is no estimate for new records.".into(),
+        );
+    }
+    caveats
+}

@@ -1,0 +1,326 @@
+//! From a space to a published search.
+//!
+//! A grid keeps its runs in `runs/`. A random search keeps everything in `secret/` until its end: the
+//! drawn number, the candidates, every run. Then the best run moves to `winner/` and the rest is removed.
+
+use super::certificate::Certificate;
+use super::number::{self, Words};
+use super::page::{Found, Shown};
+use super::space::{Candidate, ChooseBy, Mode, Space};
+use super::worker::{self, Score, Task};
+use crate::commands::report as report_command;
+use crate::random::SplitMix;
+use crate::report::facts::{Facts, Tuning};
+use crate::run::{self, Output, grouped};
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// What a random search has drawn, kept secret and kept the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Drawn {
+    /// The candidate of each run; their number is the number of runs.
+    candidates: Vec<usize>,
+}
+
+/// Which run is the best, noted before the others are removed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chosen {
+    /// Its position and score; none if no run was made or none has a score.
+    best: Option<(usize, Score)>,
+}
+
+/// Starts a search, or goes on with the one of the folder. None if Ctrl-C came first.
+pub fn search(text: &str, out: &Path, output: Output) -> Result<Option<Found>> {
+    let space = Space::parse(text)?;
+    let candidates = space.candidates()?;
+    let settings = space.settings()?;
+    let facts = run::look(&settings, output)?;
+    space.check_score(&settings, facts)?;
+    let certificate = Certificate::new(&space, &candidates, facts).context("nothing was spent")?;
+    let search = Search {
+        private: settings.seed.is_none(),
+        seed: settings.seed,
+        out: out.to_path_buf(),
+        output,
+        space,
+        candidates,
+        certificate,
+    };
+    let _lock = search.open(text)?;
+    if let Some(found) = Found::read(out)? {
+        // Published; a removal that was interrupted is finished.
+        search.remove_secret()?;
+        return Ok(Some(found));
+    }
+    search.announce();
+    match search.space.mode {
+        Mode::Grid => search.grid(),
+        Mode::Random => search.random(),
+    }
+}
+
+struct Search {
+    out: PathBuf,
+    output: Output,
+    private: bool,
+    seed: Option<u64>,
+    space: Space,
+    candidates: Vec<Candidate>,
+    certificate: Certificate,
+}
+
+impl Search {
+    /// Makes the folder, or checks that it belongs to this very space; one process at a time.
+    fn open(&self, text: &str) -> Result<File> {
+        let shown = self.out.display();
+        let copy = self.out.join("space.toml");
+        if self.out.exists() {
+            let known = fs::read_to_string(&copy).ok();
+            ensure!(
+                known.as_deref() == Some(text),
+                "{shown} exists already and does not hold this search; give --out another folder, or the \
+                 unchanged file to go on. Nothing was spent"
+            );
+        } else {
+            fs::create_dir_all(&self.out).with_context(|| format!("cannot make {shown}"))?;
+            run::write_whole(&copy, text.as_bytes())?;
+        }
+        let lock = File::open(&copy).with_context(|| format!("cannot open {}", copy.display()))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(lock),
+            Err(TryLockError::WouldBlock) => bail!("another process is at work in {shown}"),
+            Err(TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("cannot lock {}", copy.display()))
+            }
+        }
+    }
+
+    /// Public knowledge only: nothing here depends on what was drawn.
+    fn announce(&self) {
+        if self.output.quiet {
+            return;
+        }
+        let certificate = &self.certificate;
+        if !self.private {
+            eprintln!("NOT PRIVATE: a fixed seed. For experiments only.");
+        }
+        let what = match self.space.mode {
+            Mode::Grid => format!("{} runs, all of which may be shown", self.candidates.len()),
+            Mode::Random => format!(
+                "a secret random number of runs over {} candidates; only the best will be shown",
+                grouped(self.candidates.len() as u64)
+            ),
+        };
+        eprintln!("Search of {what}");
+        eprintln!(
+            "  guarantee   ε ≤ {:.4} at δ = {:e} for the whole search, certified before its first run",
+            certificate.epsilon_upper(),
+            certificate.delta
+        );
+    }
+
+    fn parallel(&self) -> usize {
+        if self.seed.is_some() {
+            // Initial parameters come from one generator, so seeded runs repeat only one by one.
+            return 1;
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        self.space.parallel.unwrap_or(cores)
+    }
+
+    fn task(&self, folder: PathBuf, candidate: usize, index: usize) -> Task {
+        let mut settings = self.certificate.settings[candidate].clone();
+        // A seed of its own, or equal settings would give equal runs.
+        settings.seed = self.seed.map(|seed| seed.wrapping_add(index as u64));
+        Task {
+            folder,
+            settings,
+            ledger: self.certificate.ledgers[candidate].clone(),
+        }
+    }
+
+    fn grid(&self) -> Result<Option<Found>> {
+        let count = self.candidates.len();
+        let width = count.to_string().len();
+        let folder = |index: usize| format!("runs/{:0width$}", index + 1);
+        let tasks: Vec<Task> = (0..count)
+            .map(|index| self.task(self.out.join(folder(index)), index, index))
+            .collect();
+        let show = |index: usize, score: &Score| {
+            if !self.output.quiet {
+                let name = &self.candidates[index].name;
+                eprintln!("  run {} of {count}: {name}: {}", index + 1, score.text);
+            }
+        };
+        let Some(scores) = worker::make_all(&tasks, self.parallel(), show)? else {
+            return Ok(None);
+        };
+        for task in &tasks {
+            self.mark(&task.folder)?;
+        }
+        let shown = |index: usize| Shown {
+            settings: self.candidates[index].name.clone(),
+            score: scores[index].clone(),
+            folder: folder(index),
+            noise_multiplier: self.certificate.settings[index].noise.unwrap_or(f64::NAN),
+        };
+        let runs = (0..count).map(shown).collect();
+        let winner = worker::best(&scores).map(shown);
+        self.publish(Some(runs), winner).map(Some)
+    }
+
+    fn random(&self) -> Result<Option<Found>> {
+        let secret = self.secret();
+        let drawn = self.drawn()?;
+        let folder = |index: usize| secret.join("runs").join(index.to_string());
+        let tasks: Vec<Task> = (drawn.candidates.iter().enumerate())
+            .map(|(index, candidate)| self.task(folder(index), *candidate, index))
+            .collect();
+        let file = secret.join("chosen.json");
+        let chosen: Chosen = match fs::read_to_string(&file) {
+            Ok(text) => serde_json::from_str(&text)?,
+            Err(_) => {
+                // Nothing is said of any run: neither its score nor that it ended.
+                let Some(scores) = worker::make_all(&tasks, self.parallel(), |_, _| ())? else {
+                    return Ok(None);
+                };
+                let best = worker::best(&scores).map(|index| (index, scores[index].clone()));
+                let chosen = Chosen { best };
+                run::write_whole(&file, serde_json::to_string(&chosen)?.as_bytes())?;
+                chosen
+            }
+        };
+        let winner = match chosen.best {
+            None => None,
+            Some((index, score)) => {
+                let place = self.out.join("winner");
+                if !place.exists() {
+                    fs::rename(folder(index), &place)
+                        .with_context(|| format!("cannot make {}", place.display()))?;
+                }
+                self.mark(&place)?;
+                let candidate = drawn.candidates[index];
+                Some(Shown {
+                    settings: self.candidates[candidate].name.clone(),
+                    score,
+                    folder: "winner".into(),
+                    noise_multiplier: (self.certificate.settings[candidate].noise)
+                        .unwrap_or(f64::NAN),
+                })
+            }
+        };
+        let found = self.publish(None, winner)?;
+        self.remove_secret()?;
+        Ok(Some(found))
+    }
+
+    fn secret(&self) -> PathBuf {
+        self.out.join("secret")
+    }
+
+    /// The number of runs and their candidates: drawn once, then read.
+    fn drawn(&self) -> Result<Drawn> {
+        let secret = self.secret();
+        let file = secret.join("drawn.json");
+        if file.exists() {
+            let text = fs::read_to_string(&file).context("cannot read what was drawn")?;
+            return serde_json::from_str(&text).context("what was drawn is damaged");
+        }
+        make_private(&secret)?;
+        let mut seeded = self.seed.map(SplitMix);
+        let mut words = || match &mut seeded {
+            Some(generator) => Ok(generator.next()),
+            None => system_word(),
+        };
+        let number = number::draw(self.space.law()?, &mut words as &mut Words)?;
+        let candidates = (0..number)
+            .map(|_| number::below(self.candidates.len(), &mut words))
+            .collect::<Result<_>>()?;
+        let drawn = Drawn { candidates };
+        run::write_whole(&file, serde_json::to_string(&drawn)?.as_bytes())?;
+        // It must outlive a crash: drawing again would be another mechanism.
+        let synced = File::open(&file).and_then(|file| file.sync_all());
+        synced.context("cannot keep what was drawn")?;
+        Ok(drawn)
+    }
+
+    /// Takes away every run that is not published, with all that was drawn.
+    fn remove_secret(&self) -> Result<()> {
+        let secret = self.secret();
+        match secret.exists() {
+            true => fs::remove_dir_all(&secret).with_context(|| {
+                format!(
+                    "cannot remove {}, which must not be published",
+                    secret.display()
+                )
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes a run's own report say that it is a part of a search.
+    fn mark(&self, folder: &Path) -> Result<()> {
+        let file = folder.join("facts.json");
+        if !file.exists() {
+            // The run was lost.
+            return Ok(());
+        }
+        let text = fs::read_to_string(&file)?;
+        let mut facts: Facts = serde_json::from_str(&text)
+            .with_context(|| format!("{} does not hold the facts of a run", file.display()))?;
+        facts.tuning = Tuning::PartOfSearch {
+            epsilon_upper: self.certificate.epsilon_upper(),
+            delta: self.certificate.delta,
+        };
+        let optimistic = "The best of several runs was chosen by its score on these test records, so the \
+                          score is too good.";
+        if self.space.choose_by == ChooseBy::TestSet
+            && !facts.caveats.iter().any(|c| c == optimistic)
+        {
+            facts.caveats.push(optimistic.into());
+        }
+        let text = format!("{:#}\n", serde_json::to_value(&facts)?);
+        run::write_whole(&file, text.as_bytes())?;
+        let page = report_command::read(folder)?;
+        report_command::write(
+            &page,
+            &folder.join("report.html"),
+            &folder.join("report.json"),
+        )
+    }
+
+    fn publish(&self, runs: Option<Vec<Shown>>, winner: Option<Shown>) -> Result<Found> {
+        let certificate = &self.certificate;
+        let found = Found::new(
+            &self.space,
+            self.private,
+            certificate,
+            self.candidates.len(),
+            runs,
+            winner,
+        );
+        found.write(&self.out)?;
+        Ok(found)
+    }
+}
+
+fn system_word() -> Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        anyhow::anyhow!("the operating system gave no random bytes ({error}); nothing was spent")
+    })?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// A folder only its owner can look into, where the system knows such a thing.
+fn make_private(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    (builder.create(path)).with_context(|| format!("cannot make {}", path.display()))
+}

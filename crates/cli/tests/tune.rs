@@ -1,0 +1,274 @@
+//! `tacita tune` as a user meets it.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use tacita_accounting::{Accountant, Ledger, Pld, RandomRuns, whole_grid};
+
+const GRID: &str = "\
+mode = \"grid\"
+choose-by = \"test-set\"
+[settings]
+data = \"digits\"
+model = \"logistic\"
+epsilon = 2.0
+delta = 1e-5
+[grid]
+batch = [64, 256]
+steps = [3, 6]
+";
+
+const RANDOM: &str = "\
+mode = \"random\"
+choose-by = \"test-set\"
+[settings]
+data = \"digits\"
+model = \"logistic\"
+batch = 128
+steps = 4
+epsilon = 2.0
+delta = 1e-5
+[random]
+learning-rate = [0.1, 0.5, 1.0]
+[runs]
+mean = 3.0
+";
+
+/// A folder that does not exist yet, and the space beside it.
+fn fresh(name: &str, space: &str) -> (PathBuf, PathBuf) {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("tune")
+        .join(name);
+    if place.exists() {
+        fs::remove_dir_all(&place).unwrap();
+    }
+    fs::create_dir_all(&place).unwrap();
+    let file = place.join("space.toml");
+    fs::write(&file, space).unwrap();
+    (file, place.join("search"))
+}
+
+fn command(space: &Path, out: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tacita"));
+    command.arg("tune").arg(space).arg("--out").arg(out);
+    command
+}
+
+fn tune(space: &Path, out: &Path) -> Output {
+    command(space, out).arg("--json").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn found(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn released(folder: &Path) -> Ledger {
+    let record = tacita::read_ledger_file(&folder.join("ledger.jsonl")).unwrap();
+    assert!(record.private);
+    assert_eq!(record.released, record.plan);
+    record.released
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn grid_costs_what_its_ledgers_cost_together() {
+    let (space, out) = fresh("grid", GRID);
+    let found = found(&tune(&space, &out));
+    let ledgers: Vec<Ledger> = (1..=4)
+        .map(|run| released(&out.join(format!("runs/{run}"))))
+        .collect();
+    assert_eq!(
+        ledgers.iter().map(Ledger::steps).collect::<Vec<_>>(),
+        [3, 6, 3, 6]
+    );
+    let whole = whole_grid(&ledgers).unwrap();
+    let read = Pld::default().epsilon(&whole, 1e-5 * (1.0 - 1e-6)).unwrap();
+    let upper = found["epsilon_upper"].as_f64().unwrap();
+    assert_eq!(read.upper_bound(), Some(upper));
+    assert!(upper <= 2.0);
+    assert_eq!(found["private"], true);
+    assert_eq!(found["chosen_by"], "test-set");
+
+    // Every run is shown, the winner is the best of them, and each says that it is a part of a search.
+    let runs = found["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 4);
+    let value = |run: &Value| run["score"]["value"].as_f64().unwrap();
+    let best = runs.iter().map(value).fold(0.0, f64::max);
+    assert_eq!(value(&found["winner"]), best);
+    for run in runs {
+        let folder = out.join(run["folder"].as_str().unwrap());
+        let report = fs::read_to_string(folder.join("report.html")).unwrap();
+        assert!(report.contains("for this run ALONE"));
+        assert!(report.contains("the score is too good"));
+    }
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("CHOSEN BY THE TEST SET"));
+}
+
+#[test]
+fn finished_runs_are_not_repeated_after_a_kill() {
+    let longer = GRID.replace("steps = [3, 6]", "steps = [40, 60]");
+    let (space, out) = fresh("killed", &longer);
+    let mut child = command(&space, &out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let first = out.join("runs/1.score.json");
+    while !first.exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let _ = child.kill();
+    child.wait().unwrap();
+    // Keys come from the operating system: a repeated run would give another model.
+    let model = fs::read(out.join("runs/1/model.safetensors")).unwrap();
+    let found = found(&tune(&space, &out));
+    assert_eq!(
+        fs::read(out.join("runs/1/model.safetensors")).unwrap(),
+        model
+    );
+    // What was released, before and after, is within what was certified.
+    let ledgers: Vec<Ledger> = (1..=4)
+        .map(|run| {
+            tacita::read_ledger_file(&out.join(format!("runs/{run}/ledger.jsonl")))
+                .unwrap()
+                .released
+        })
+        .collect();
+    let read = Pld::default()
+        .epsilon(&whole_grid(&ledgers).unwrap(), 1e-5)
+        .unwrap();
+    assert!(read.upper_bound().unwrap() <= found["epsilon_upper"].as_f64().unwrap());
+
+    // The same command again changes nothing and gives the same report.
+    let again = tune(&space, &out);
+    assert_eq!(
+        serde_json::from_slice::<Value>(&again.stdout).unwrap(),
+        found
+    );
+    assert_eq!(
+        fs::read(out.join("runs/1/model.safetensors")).unwrap(),
+        model
+    );
+}
+
+#[test]
+fn random_search_publishes_its_winner_and_nothing_else() {
+    let (space, out) = fresh("random", RANDOM);
+    let found = found(&tune(&space, &out));
+    assert_eq!(
+        names(&out),
+        set(&["report.html", "report.json", "space.toml", "winner"])
+    );
+    assert_eq!(found["runs"], Value::Null);
+    let law = RandomRuns::logarithmic(3.0).unwrap();
+    let best = law
+        .epsilon(&released(&out.join("winner")), 1e-5 * (1.0 - 1e-6))
+        .unwrap();
+    let upper = found["epsilon_upper"].as_f64().unwrap();
+    assert!(best.upper_bound().unwrap() <= upper && upper <= 2.0);
+    let report = fs::read_to_string(out.join("winner/report.html")).unwrap();
+    assert!(report.contains("for this run ALONE"));
+}
+
+/// The same space with one drawn run and with five: what is written, said and where must be alike, so
+/// that neither the number nor a losing score can be inferred.
+#[test]
+fn nothing_published_tells_the_number_of_runs() {
+    let shown = ["0", "0,0,0,0,0"].map(|drawn| {
+        let (space, out) = fresh(&format!("number-{}", drawn.len()), RANDOM);
+        fs::create_dir_all(out.join("secret")).unwrap();
+        fs::copy(&space, out.join("space.toml")).unwrap();
+        let state = format!("{{\"candidates\":[{drawn}]}}");
+        fs::write(out.join("secret/drawn.json"), state).unwrap();
+        let output = tune(&space, &out);
+        let mut found = found(&output);
+        // A stored draw is used, not drawn again: only candidate 0 ran.
+        assert_eq!(found["winner"]["settings"], "learning-rate = 0.1");
+        let score = found["winner"]
+            .as_object_mut()
+            .unwrap()
+            .remove("score")
+            .unwrap();
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        let page = page.replace(score["text"].as_str().unwrap(), "");
+        let page = page.replace(
+            &score["text"].as_str().unwrap().replace(" %", "\u{a0}%"),
+            "",
+        );
+        let files = [names(&out), names(&out.join("winner"))];
+        let sizes = fs::read_to_string(out.join("winner/run.json")).unwrap();
+        (found, page, text(&output.stderr), files, sizes)
+    });
+    assert_eq!(shown[0], shown[1]);
+}
+
+#[test]
+fn private_records_choose_by_noisy_counts_in_the_ledger() {
+    let (space, out) = fresh("counts", "");
+    let rows: String = (0..400)
+        .map(|row| {
+            format!(
+                "{},{}\n",
+                f64::from(row % 20) / 20.0,
+                if row % 20 < 10 { "no" } else { "yes" }
+            )
+        })
+        .collect();
+    let table = space.with_file_name("table.csv");
+    fs::write(&table, format!("value,answer\n{rows}")).unwrap();
+    let text = format!(
+        "mode = \"grid\"\nchoose-by = \"noisy-count\"\n[settings]\ncsv = {:?}\nlabel = \"answer\"\n\
+         classes = [\"no\", \"yes\"]\nrecords = 400\ntest-share = 0.25\nscore-noise = 10.0\nepsilon = 3.0\n\
+         delta = 1e-4\nsteps = 5\nbatch = 50\n[settings.declared.columns.value]\nmin = 0.0\n\
+         max = 1.0\n[grid]\nlearning-rate = [0.1, 1.0]\n",
+        table
+    );
+    fs::write(&space, text).unwrap();
+    let found = found(&tune(&space, &out));
+    let ledgers = [1, 2].map(|run| released(&out.join(format!("runs/{run}"))));
+    for ledger in &ledgers {
+        // Five steps, then how many are right and how many there are.
+        assert_eq!(ledger.steps(), 7);
+        let last = ledger.rounds().last().unwrap();
+        assert_eq!(last.noise_multipliers, [10.0]);
+    }
+    let read = Pld::default()
+        .epsilon(&whole_grid(&ledgers).unwrap(), 1e-4 * (1.0 - 1e-6))
+        .unwrap();
+    assert_eq!(read.upper_bound(), found["epsilon_upper"].as_f64());
+}
+
+#[test]
+fn a_folder_of_something_else_is_refused_and_left_alone() {
+    let (space, out) = fresh("other", GRID);
+    fs::create_dir_all(&out).unwrap();
+    fs::write(out.join("precious"), "kept").unwrap();
+    let output = tune(&space, &out);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("Nothing was spent"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(names(&out), set(&["precious"]));
+}
