@@ -234,7 +234,10 @@ fn a_test_share_must_be_public_or_scored_with_noise() {
         &with(&["0.2", "--score-noise", "5", "--test-every", "2"]),
         &["--test-every"],
     );
-    refused(&with(&["0.2", "--score-noise", "0.01"]), &["0.01"]);
+    refused(
+        &with(&["0.2", "--score-noise", "0.01"]),
+        &["statistics and scores alone"],
+    );
     // Checked before anything is spent on bounds.
     refused(
         &with(&["0.2", "--public-test", "--model", "cnn"]),
@@ -400,6 +403,9 @@ fn texts_are_trained_on_and_classified() {
         format!("{{\"body\": \"{words} number {index}\", \"mark\": \"{class}\"}}\n")
     };
     fs::write(&file, (0..400).map(line).collect::<String>()).unwrap();
+    // Short texts and few words: what a small set can learn under noise.
+    let schema = folder.join("schema.toml");
+    fs::write(&schema, "[text]\nlength = 8\nvocabulary = 500\n").unwrap();
     let out = folder.join("run");
     let arguments = [
         "train",
@@ -417,6 +423,12 @@ fn texts_are_trained_on_and_classified() {
         "1",
         "--steps",
         "60",
+        "--hidden",
+        "16",
+        "--learning-rate",
+        "0.05",
+        "--schema",
+        path(&schema),
         "--out",
         path(&out),
     ];
