@@ -165,7 +165,7 @@ fn fixed_seed_repeats_exactly_and_says_not_private_everywhere() {
     let page = fs::read_to_string(first.join("report.html")).unwrap();
     assert!(page.contains("NOT PRIVATE"));
     let report = json(&first.join("report.json"));
-    assert_eq!(report["guarantee"]["private"], false);
+    assert_eq!(report["private"], false);
     assert_eq!(json(&first.join("facts.json"))["keys"], "fixed-seed");
     let ledger = tacita::read_ledger_file(&first.join("ledger.jsonl")).unwrap();
     assert!(!ledger.private);

@@ -88,3 +88,37 @@ fn delta(records: u64) -> f64 {
     let scale = 10f64.powi(1 - tenth.log10().floor() as i32);
     (tenth * scale).floor() / scale
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::datasets::{Opened, Options, Source, open};
+
+    /// Sets that are not on this machine are skipped: `TACITA_DATA` names the folder they are in.
+    #[test]
+    fn what_is_known_of_a_set_is_what_it_gives() {
+        let options = Options {
+            offline: true,
+            quiet: true,
+            ..Options::default()
+        };
+        for set in <Builtin as clap::ValueEnum>::value_variants() {
+            let data = match open(&Source::Builtin(*set), &options) {
+                Ok(Opened::Ready(data)) => data,
+                Ok(Opened::NeedsBounds(_)) => panic!("bounds of public sets are declared"),
+                Err(error) => {
+                    assert_ne!(*set, Builtin::Digits, "{error:#}");
+                    eprintln!("skipped: {error:#}");
+                    continue;
+                }
+            };
+            let found = Known {
+                records: data.public_count.unwrap(),
+                shape: data.shape(),
+                classes: data.classes().len(),
+            };
+            assert_eq!(known(*set), found, "{}", set.name());
+        }
+    }
+}

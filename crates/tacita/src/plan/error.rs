@@ -28,6 +28,19 @@ pub enum PlanError {
         /// Declared records.
         records: u64,
     },
+    /// A budget that statistics and scores use up.
+    #[error(
+        "statistics and scores alone cost ε ≈ {spent:.4} at δ = {delta:e}, which leaves nothing of the \
+         budget ε = {epsilon} for a step; give them more noise, or leave them out"
+    )]
+    NothingLeft {
+        /// What they cost.
+        spent: f64,
+        /// The budget.
+        epsilon: f64,
+        /// Its δ.
+        delta: f64,
+    },
     /// A table that does not fit the run.
     #[error("{what} lists {listed} values, but the run has {steps} steps; list one for each step")]
     Table {

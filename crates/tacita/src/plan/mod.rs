@@ -15,7 +15,10 @@ use crate::clipping::{DirectionNoise, Threshold};
 use crate::schedule::{NoiseSchedule, PublicRun};
 use serde::{Deserialize, Serialize};
 use tacita_accounting::calibrate::{self, QueryNoise, Shape};
-use tacita_accounting::{AccountError, Accountant, Pld, Sampling};
+use tacita_accounting::{AccountError, Accountant, Pld, Sampling, epsilon_of_mu, mu_of_budget};
+
+/// Statistics and scores must leave something of the budget's μ for the steps.
+const LARGEST_SIDE_SHARE: f64 = 0.999;
 
 /// A privacy budget (ε, δ).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -213,6 +216,7 @@ impl Plan {
             }
             Scale::Budget(Budget { epsilon, delta }) => {
                 let budget = calibrate::Budget::new(epsilon, delta * (1.0 - TAIL_SHARE))?;
+                self.check_side_releases(epsilon, delta)?;
                 let found = calibrate::smallest_noise(&poisson, budget, &Pld::default())?;
                 (found.noise_multiplier, found.ledger, found.epsilon, delta)
             }
@@ -258,6 +262,22 @@ impl Plan {
         self.check()?;
         let rate = self.expected_batch / self.records as f64;
         Ok(self.sampled(Sampling::Poisson { rate }, rate)?)
+    }
+
+    /// Statistics and scores are Gaussian on all records, so their cost is exact: μ² = Σ multiplier⁻²
+    /// (Dong, Roth & Su 2019, Corollary 3.3). What they use up is gone whatever the noise of the steps,
+    /// and the search for that noise would not end.
+    fn check_side_releases(&self, epsilon: f64, delta: f64) -> Result<(), PlanError> {
+        let multipliers = self.statistics.iter().chain(&self.scores);
+        let mu = multipliers.map(|z| z.powi(-2)).sum::<f64>().sqrt();
+        if mu > 0.0 && mu >= LARGEST_SIDE_SHARE * mu_of_budget(epsilon, delta)? {
+            return Err(PlanError::NothingLeft {
+                spent: epsilon_of_mu(mu, delta)?,
+                epsilon,
+                delta,
+            });
+        }
+        Ok(())
     }
 
     fn step_count(&self) -> u64 {
