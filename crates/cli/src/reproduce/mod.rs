@@ -12,4 +12,4 @@ mod tests;
 
 pub use experiment::{Accountant, find};
 pub use page::render;
-pub use results::{Book, Key, Trial, measure};
+pub use results::{Book, Key, measure};
