@@ -194,11 +194,12 @@ fn random_search_publishes_its_winner_and_nothing_else() {
 /// that neither the number nor a losing score can be inferred.
 #[test]
 fn nothing_published_tells_the_number_of_runs() {
-    let shown = ["0", "0,0,0,0,0"].map(|drawn| {
-        let (space, out) = fresh(&format!("number-{}", drawn.len()), RANDOM);
+    let shown = [1, 5].map(|number| {
+        let (space, out) = fresh(&format!("number-{number}"), RANDOM);
         fs::create_dir_all(out.join("secret")).unwrap();
         fs::copy(&space, out.join("space.toml")).unwrap();
-        let state = format!("{{\"candidates\":[{drawn}]}}");
+        let runs = (0..number).map(|run| format!("{{\"candidate\":0,\"folder\":\"{run}\"}}"));
+        let state = format!("{{\"runs\":[{}]}}", runs.collect::<Vec<_>>().join(","));
         fs::write(out.join("secret/drawn.json"), state).unwrap();
         let output = tune(&space, &out);
         let mut found = found(&output);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::experiment::all;
+use super::results::Trial;
 use super::*;
 use crate::run::{PublicFacts, Resolved, known};
 use std::fs;

@@ -21,8 +21,18 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Drawn {
-    /// The candidate of each run; their number is the number of runs.
-    candidates: Vec<usize>,
+    /// The runs.
+    runs: Vec<DrawnRun>,
+}
+
+/// One of the drawn runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DrawnRun {
+    /// Its candidate.
+    candidate: usize,
+    /// Its folder: random, so that no message that names it tells how many there are.
+    folder: String,
 }
 
 /// Which run is the best, noted before the others are removed.
@@ -176,9 +186,9 @@ impl Search {
     fn random(&self) -> Result<Option<Found>> {
         let secret = self.secret();
         let drawn = self.drawn()?;
-        let folder = |index: usize| secret.join("runs").join(index.to_string());
-        let tasks: Vec<Task> = (drawn.candidates.iter().enumerate())
-            .map(|(index, candidate)| self.task(folder(index), *candidate, index))
+        let folder = |run: &DrawnRun| secret.join("runs").join(&run.folder);
+        let tasks: Vec<Task> = (drawn.runs.iter().enumerate())
+            .map(|(index, run)| self.task(folder(run), run.candidate, index))
             .collect();
         let file = secret.join("chosen.json");
         let chosen: Chosen = match fs::read_to_string(&file) {
@@ -199,11 +209,11 @@ impl Search {
             Some((index, score)) => {
                 let place = self.out.join("winner");
                 if !place.exists() {
-                    fs::rename(folder(index), &place)
+                    fs::rename(folder(&drawn.runs[index]), &place)
                         .with_context(|| format!("cannot make {}", place.display()))?;
                 }
                 self.mark(&place)?;
-                let candidate = drawn.candidates[index];
+                let candidate = drawn.runs[index].candidate;
                 Some(Shown {
                     settings: self.candidates[candidate].name.clone(),
                     score,
@@ -237,10 +247,15 @@ impl Search {
             None => system_word(),
         };
         let number = number::draw(self.space.law()?, &mut words as &mut Words)?;
-        let candidates = (0..number)
-            .map(|_| number::below(self.candidates.len(), &mut words))
+        let runs = (0..number)
+            .map(|_| {
+                Ok(DrawnRun {
+                    candidate: number::below(self.candidates.len(), &mut words)?,
+                    folder: format!("{:016x}", words()?),
+                })
+            })
             .collect::<Result<_>>()?;
-        let drawn = Drawn { candidates };
+        let drawn = Drawn { runs };
         run::write_whole(&file, serde_json::to_string(&drawn)?.as_bytes())?;
         // It must outlive a crash: drawing again would be another mechanism.
         let synced = File::open(&file).and_then(|file| file.sync_all());
