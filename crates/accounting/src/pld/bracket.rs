@@ -24,12 +24,20 @@ const MOST_POINTS_UNSEEN: usize = 1 << 17;
 const ABSOLUTE_WIDTH: f64 = 1e-6;
 /// Part of the width that tails, aliases and cuts may each take.
 const SHARE_OF_WIDTH: f64 = 0.01;
+/// Part of the width that rounding may take before more care is taken.
+const ROUNDING_SHARE: f64 = 0.2;
+/// Most coefficients computed for one composition: about a second of work.
+const MOST_WORK: f64 = 4e7;
 /// Part of the width that blending of noise levels may take on the lower side.
 const BLEND_SHARE: f64 = 0.2;
 /// Longest distance of lattice points: ratios within a cell should not differ by orders.
 const MOST_STEP: f64 = 0.25;
 /// How often the losses of one round may wrap around the window.
 const MOST_WRAPS: f64 = 16.0;
+/// Levels of care about rounding: the lowest coefficients exactly, then stronger tilts.
+const MOST_CARE: u32 = 3;
+/// Noise levels within this ratio share a lattice.
+const RATIO_ON_ONE_LATTICE: f64 = 1.1;
 /// Kinds of rounds looked at to choose the window.
 const PROFILED_KINDS: usize = 24;
 
@@ -85,7 +93,7 @@ struct Search<'a> {
     /// Longest stretch of losses of a round.
     span: f64,
     /// Rounding has proved to be the limit: prefer tilts that keep it small.
-    strict: Cell<bool>,
+    care: Cell<u32>,
 }
 
 /// How a composition is made.
@@ -124,7 +132,7 @@ impl<'a> Search<'a> {
             outlook,
             tail,
             span,
-            strict: Cell::new(false),
+            care: Cell::new(0),
         }
     }
 
@@ -158,10 +166,11 @@ impl<'a> Search<'a> {
     fn resolve(&self, outlook: &Outlook, bottom: f64, width: f64) -> Resolution {
         let rounds = self.steps.rounds();
         let loss = (SHARE_OF_WIDTH * outlook.slope * width).clamp(1e-10, 1e-2);
-        let amplification = if self.strict.get() {
-            3.0
-        } else {
-            (1e13 * loss / (rounds + 1.0)).clamp(30.0, 1e7)
+        let free = (1e13 * loss / (rounds + 1.0)).clamp(30.0, 1e7);
+        let amplification = match self.care.get() {
+            0 | 1 => free,
+            2 => (3.0 * free).sqrt(),
+            _ => 3.0,
         };
         let shortest = self.span / MOST_WRAPS;
         let window = outlook.window(self.direction, bottom, loss, amplification, shortest);
@@ -203,6 +212,7 @@ impl<'a> Search<'a> {
         };
         let mut making = Making {
             side,
+            fine: self.care.get() > 0,
             grid: &grid,
             window: &window,
             transform: &mut transform,
@@ -253,6 +263,7 @@ impl<'a> Search<'a> {
                 Some(step) => transform_length(at.window.length / step),
             };
             let above = self.curve(Side::Upper, at);
+            if std::env::var("TRACE").is_ok() { eprintln!("TRACE upper: look {looking} tilt {:.3e} len {:.3e} points {} eps {:?} outlook {:.6}", at.window.tilt, at.window.length, at.points, above.epsilon_up(delta), outlook.epsilon); }
             let Some(found) = above.epsilon_up(delta) else {
                 if above.lowest() < 0.0 && above.delta_up(-above.loss_error) <= delta {
                     return (0.0, 0.0);
@@ -278,25 +289,39 @@ impl<'a> Search<'a> {
                 lower = lower.max(found);
             }
             let width = upper - lower;
-            if width <= goal(upper) || at.points >= MOST_POINTS {
+            if std::env::var("TRACE").is_ok() { eprintln!("TRACE tilt {:.3e} saddle-slope {:.3e} bottom {:.4e} len {:.4e} points {} step {:.2e} strict {} -> [{lower:.8}, {upper:.8}] width/goal {:.3} found {found:.8} below {:?} | infinite {:.2e}", at.window.tilt, at.slope, at.window.bottom, at.window.length, at.points, at.window.length/at.points as f64, self.care.get(), width/goal(upper), below.epsilon_down(delta, upper), above.terms(found)); }
+            if std::env::var("TRACE").is_ok() { eprintln!("TRACE work {:.3e} rounding {:.3e} vs {:.3e}", above.work + below.work, above.rounding(upper) / at.slope, goal(upper)); }
+            if width <= goal(upper) {
                 break;
             }
             let bounded = lower > 0.0 && upper.is_finite();
+            let rounding = above.rounding(0.5 * (lower + upper)) / at.slope;
             let mut factor = 4.0;
-            if bounded && width > 0.8 * last_width {
+            if bounded && (width > 0.8 * last_width || rounding > ROUNDING_SHARE * goal(upper)) {
                 // Rounding, not resolution, is the limit; it grows with the resolution.
-                if self.strict.replace(true) {
+                if self.care.get() == MOST_CARE {
                     break;
                 }
-                factor = 0.5;
+                self.care.set(self.care.get() + 1);
+                factor = 1.0;
             } else if bounded {
                 let middle = 0.5 * (lower + upper);
                 outlook = Outlook::at_epsilon(&self.schedule, middle).for_delta(delta);
                 bottom = lower;
                 factor = (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
-            last_width = width;
+            last_width = if factor > 1.0 { width } else { f64::INFINITY };
             blend_share *= (0.8 * goal(upper) / width).clamp(0.1, 0.7);
+            let work = above.work + below.work;
+            if factor > 1.0 {
+                // Work is taken to grow with the points; a little more of them is not worth it.
+                factor = factor.min(MOST_WORK / work);
+                if at.points >= MOST_POINTS || factor < 1.2 {
+                    break;
+                }
+            } else if work > 2.0 * MOST_WORK {
+                break;
+            }
             finer = Some(at.window.length / (at.points as f64 * factor));
         }
         (lower.max(0.0), upper)
@@ -350,6 +375,8 @@ impl<'a> Search<'a> {
 /// A composition in the making.
 struct Making<'a> {
     side: Side,
+    /// The lowest frequencies are worth more work.
+    fine: bool,
     grid: &'a Grid,
     window: &'a Window,
     transform: &'a mut Transform,
@@ -367,7 +394,16 @@ impl Making<'_> {
 
     fn transformed(&mut self, lattice: &Lattice, centre: i64) -> Spectrum {
         let frequencies = self.composition.active();
-        Spectrum::new(lattice, centre, self.window, self.transform, frequencies)
+        self.composition
+            .transformed(lattice.points.len() + self.transform.length);
+        Spectrum::new(
+            lattice,
+            centre,
+            self.window,
+            self.transform,
+            frequencies,
+            self.fine,
+        )
     }
 
     fn spectrum(&mut self, pair: &Pair) -> Spectrum {
@@ -379,8 +415,30 @@ impl Making<'_> {
     /// Composes rounds of one rate, sorted by noise, each as a blend of two levels.
     fn blend(&mut self, steps: &[Step], levels: &Levels) {
         let noises = levels.noises();
+        let ratio = noises[1] / noises[0];
+        let group = (RATIO_ON_ONE_LATTICE.ln() / ratio.ln()).clamp(1.0, 1e6) as usize;
+        let (mut left, mut start) = (steps, 0);
+        while start + 1 < noises.len() {
+            let end = (start + group).min(noises.len() - 1);
+            let count = if end + 1 == noises.len() {
+                left.len()
+            } else {
+                left.partition_point(|step| step.noise(self.side) <= noises[end])
+            };
+            let (here, beyond) = left.split_at(count);
+            if !here.is_empty() {
+                self.blend_on_one_lattice(here, &noises[start..=end]);
+            }
+            (left, start) = (beyond, end);
+        }
+    }
+
+    /// The same for levels near each other, which share one lattice: that of the middle one.
+    ///
+    /// The lower lattice is shifted to fit its first interval, and a noise far from the one it
+    /// fits must merge more outputs.
+    fn blend_on_one_lattice(&mut self, steps: &[Step], noises: &[f64]) {
         let pair = |noise: f64| steps[0].pair_of_noise(noise, 1);
-        // All levels share one lattice: that of the middle one.
         let middle = pair(noises[noises.len() / 2]);
         let fitted = self.lattice(&middle, None);
         let centre = fitted.heaviest();
@@ -412,7 +470,7 @@ impl Making<'_> {
                 blends.push((share, scalars, step.times));
             }
             self.composition
-                .include_blends(&low.0.changes, &high.0.changes, &blends);
+                .include_blends(&low.0, &high.0, &blends);
             left = beyond;
             low = high;
         }
