@@ -25,7 +25,7 @@ const ABSOLUTE_WIDTH: f64 = 1e-6;
 /// Part of the width that tails, aliases and cuts may each take.
 const SHARE_OF_WIDTH: f64 = 0.01;
 /// Part of the width that rounding may take before more care is taken.
-const ROUNDING_SHARE: f64 = 0.2;
+const ROUNDING_SHARE: f64 = 0.35;
 /// Most coefficients computed for one composition: about a second of work.
 const MOST_WORK: f64 = 4e7;
 /// Part of the width that blending of noise levels may take on the lower side.
@@ -92,7 +92,7 @@ struct Search<'a> {
     tail: f64,
     /// Longest stretch of losses of a round.
     span: f64,
-    /// Rounding has proved to be the limit: prefer tilts that keep it small.
+    /// How often rounding has proved to be the limit: see [`MOST_CARE`].
     care: Cell<u32>,
 }
 
@@ -208,6 +208,9 @@ impl<'a> Search<'a> {
             rounds: self.steps.rounds(),
             slope: at.slope,
             delta: at.delta,
+            // Where rounding is the limit a single large loss may decide δ, and the weights that
+            // choose the cells are those of sums of ordinary ones.
+            tail_share: if self.care.get() > 0 { 2e-4 } else { 2e-2 },
             loss_tolerance: SHARE_OF_WIDTH * at.width / self.steps.rounds(),
         };
         let mut making = Making {
@@ -263,7 +266,6 @@ impl<'a> Search<'a> {
                 Some(step) => transform_length(at.window.length / step),
             };
             let above = self.curve(Side::Upper, at);
-            if std::env::var("TRACE").is_ok() { eprintln!("TRACE upper: look {looking} tilt {:.3e} len {:.3e} points {} eps {:?} outlook {:.6}", at.window.tilt, at.window.length, at.points, above.epsilon_up(delta), outlook.epsilon); }
             let Some(found) = above.epsilon_up(delta) else {
                 if above.lowest() < 0.0 && above.delta_up(-above.loss_error) <= delta {
                     return (0.0, 0.0);
@@ -285,19 +287,18 @@ impl<'a> Search<'a> {
                 continue;
             }
             let below = self.curve(Side::Lower, at);
-            if let Some(found) = below.epsilon_down(delta, upper) {
-                lower = lower.max(found);
-            }
+            let found_below = below.epsilon_down(delta, upper).unwrap_or(0.0);
+            lower = lower.max(found_below);
+            let width_here = found - found_below;
             let width = upper - lower;
-            if std::env::var("TRACE").is_ok() { eprintln!("TRACE tilt {:.3e} saddle-slope {:.3e} bottom {:.4e} len {:.4e} points {} step {:.2e} strict {} -> [{lower:.8}, {upper:.8}] width/goal {:.3} found {found:.8} below {:?} | infinite {:.2e}", at.window.tilt, at.slope, at.window.bottom, at.window.length, at.points, at.window.length/at.points as f64, self.care.get(), width/goal(upper), below.epsilon_down(delta, upper), above.terms(found)); }
-            if std::env::var("TRACE").is_ok() { eprintln!("TRACE work {:.3e} rounding {:.3e} vs {:.3e}", above.work + below.work, above.rounding(upper) / at.slope, goal(upper)); }
             if width <= goal(upper) {
                 break;
             }
             let bounded = lower > 0.0 && upper.is_finite();
             let rounding = above.rounding(0.5 * (lower + upper)) / at.slope;
             let mut factor = 4.0;
-            if bounded && (width > 0.8 * last_width || rounding > ROUNDING_SHARE * goal(upper)) {
+            if bounded && (width_here > 0.8 * last_width || rounding > ROUNDING_SHARE * goal(upper))
+            {
                 // Rounding, not resolution, is the limit; it grows with the resolution.
                 if self.care.get() == MOST_CARE {
                     break;
@@ -308,9 +309,13 @@ impl<'a> Search<'a> {
                 let middle = 0.5 * (lower + upper);
                 outlook = Outlook::at_epsilon(&self.schedule, middle).for_delta(delta);
                 bottom = lower;
-                factor = (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
+                factor = (1.1 * (width_here / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
-            last_width = if factor > 1.0 { width } else { f64::INFINITY };
+            last_width = if factor > 1.0 {
+                width_here
+            } else {
+                f64::INFINITY
+            };
             blend_share *= (0.8 * goal(upper) / width).clamp(0.1, 0.7);
             let work = above.work + below.work;
             if factor > 1.0 {
@@ -319,7 +324,7 @@ impl<'a> Search<'a> {
                 if at.points >= MOST_POINTS || factor < 1.2 {
                     break;
                 }
-            } else if work > 2.0 * MOST_WORK {
+            } else if work > 4.0 * MOST_WORK {
                 break;
             }
             finer = Some(at.window.length / (at.points as f64 * factor));
@@ -354,16 +359,29 @@ impl<'a> Search<'a> {
             let above = self.curve(Side::Upper, at);
             let below = self.curve(Side::Lower, at);
             let mut widest = 0.0_f64;
+            let mut rounding_is_all = true;
             for (bracket, &epsilon) in brackets.iter_mut().zip(epsilons) {
                 bracket.1 = bracket.1.min(above.delta_up(epsilon - above.loss_error));
                 bracket.0 = bracket.0.max(below.delta_down(epsilon + below.loss_error));
-                widest = widest.max((bracket.1 - bracket.0) / bracket.1);
+                let relative = (bracket.1 - bracket.0) / bracket.1;
+                widest = widest.max(relative);
+                rounding_is_all &= relative <= relative_width
+                    || above.rounding(epsilon) > ROUNDING_SHARE * relative_width;
             }
             let done = widest <= relative_width || at.points >= MOST_POINTS;
             if done || widest > 0.8 * last_widest {
                 break;
             }
+            if rounding_is_all {
+                if self.care.replace(1) > 0 {
+                    break;
+                }
+                continue;
+            }
             last_widest = widest;
+            if above.work + below.work > 0.5 * MOST_WORK {
+                break;
+            }
             let factor = (1.1 * (widest / relative_width).sqrt()).clamp(1.25, 4.0);
             at.points = transform_length(at.points as f64 * factor);
             at.blend_width *= 0.4;
@@ -469,8 +487,7 @@ impl Making<'_> {
                 let (scalars, share) = low.0.scalars.blend(&high.0.scalars, weight);
                 blends.push((share, scalars, step.times));
             }
-            self.composition
-                .include_blends(&low.0, &high.0, &blends);
+            self.composition.include_blends(&low.0, &high.0, &blends);
             left = beyond;
             low = high;
         }

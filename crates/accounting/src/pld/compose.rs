@@ -10,7 +10,7 @@ use realfft::num_complex::Complex64;
 /// the rounding error of one, and carried.
 const NEGLIGIBLE_LOG: f64 = -52.0;
 /// Time to multiply one coefficient of a blend, relative to that to compute one.
-const WORK_OF_PRODUCT: f64 = 0.1;
+const WORK_OF_PRODUCT: f64 = 0.04;
 /// Frequencies multiplied side by side.
 const BATCH: usize = 64;
 
@@ -369,7 +369,8 @@ fn multiply_small(
     second: &[Complex64],
     shares: &[f64],
 ) -> f64 {
-    let largest = (first.iter().chain(second)).fold(0.0_f64, |most, change| most.max(size(*change)));
+    let largest =
+        (first.iter().chain(second)).fold(0.0_f64, |most, change| most.max(size(*change)));
     let group = (0.5 / largest.sqrt()).min(0.1 / largest).clamp(1.0, 1e4) as usize;
     for shares in shares.chunks(group) {
         let mut small = [Complex64::default(); BATCH];

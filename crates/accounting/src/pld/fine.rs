@@ -159,7 +159,11 @@ mod tests {
             let (mut real, mut imaginary) = ((0.0, 0.0), (0.0, 0.0));
             for &(place, mass) in &points {
                 let turn = (k as i64 * place).rem_euclid(length as i64);
-                let turn = if 2 * turn > length as i64 { turn - length as i64 } else { turn };
+                let turn = if 2 * turn > length as i64 {
+                    turn - length as i64
+                } else {
+                    turn
+                };
                 let half = std::f64::consts::PI * turn as f64 / length as f64;
                 add(&mut real, -2.0 * mass * half.sin().powi(2));
                 add(&mut imaginary, -mass * (2.0 * half).sin());

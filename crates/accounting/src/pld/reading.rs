@@ -100,13 +100,6 @@ impl Curve {
         )
     }
 
-    pub(super) fn terms(&self, epsilon: f64) -> f64 {
-        let (value, error) = self.scaled(epsilon);
-        let to_end = (-self.window.tilt * (self.highest() - epsilon)).exp();
-        eprintln!("TRACE  value {value:.3e} error {:.3e} (mass {:.3e} spectral {:.3e} common {:.3e}) inflation {:.2e} inf {:.2e} loss_error {:.2e}", error/value, self.mass_error, self.spectral_error.at(to_end)/value, self.spectral_error.common/value, self.inflation, self.infinite, self.loss_error);
-        self.infinite
-    }
-
     fn scale(&self, epsilon: f64) -> f64 {
         (self.log_mass - self.window.tilt * epsilon).exp()
     }
