@@ -121,7 +121,7 @@ fn blended_noise_levels_agree_with_composing_every_level() {
     // 90 levels are few enough to be composed one by one at a narrow width; at a wide one they
     // are blended from a handful. The narrow bracket holds the truth to 1e-5.
     let mut draw = Draw(5);
-    for _ in 0..12 {
+    for _ in 0..6 {
         let (rate, noise) = (draw.between(1e-3, 0.5), draw.between(0.7, 10.0));
         let (growth, delta) = (draw.between(0.3, 3.0), draw.between(1e-10, 1e-3));
         let shape = Shape::growing_mu(Sampling::Poisson { rate }, 90, growth).unwrap();
@@ -138,6 +138,48 @@ fn blended_noise_levels_agree_with_composing_every_level() {
             assert!(upper - lower <= (width * upper).max(1e-6), "{what}");
         }
     }
+}
+
+#[test]
+fn rare_large_losses_do_not_widen_the_bracket() {
+    // Rounding decides here: sums of large losses need a weak tilt, and δ is then a small part
+    // of the whole. The brackets hold those found with a stronger tilt and four million points.
+    for (rate, noise, times, delta, wide) in [
+        (4.5e-4, 0.761, 3814, 2.2e-9, (1.058_592, 1.058_992)),
+        (
+            1.298_933e-4,
+            1.159_894,
+            1141,
+            1.209e-10,
+            (0.029_302, 0.029_361),
+        ),
+    ] {
+        let schedule = ledger(&[round(rate, noise, times)]);
+        let (lower, upper) = ends(Pld::default().epsilon(&schedule, delta).unwrap());
+        let what = format!("{rate} {noise} {times} {delta}: [{lower}, {upper}]");
+        assert!(upper - lower <= (1e-4 * upper).max(1e-6), "{what}");
+        assert!(wide.0 <= upper && lower <= wide.1, "{what}");
+    }
+}
+
+#[test]
+fn full_rounds_of_large_loss_compose_with_sampled_ones() {
+    // ε of the full rounds alone is a lower bound, and the sampled ones add little.
+    let full = Round::new(Sampling::Full {}, vec![1.0744])
+        .unwrap()
+        .times(2000);
+    let alone = ends(
+        Pld::default()
+            .epsilon(&ledger(std::slice::from_ref(&full)), 1e-5)
+            .unwrap(),
+    );
+    let both = ledger(&[full, round(0.0187, 3.1728, 6)]);
+    let (lower, upper) = ends(Pld::default().epsilon(&both, 1e-5).unwrap());
+    assert!(upper - lower <= 1e-4 * upper, "[{lower}, {upper}]");
+    assert!(
+        alone.0 <= upper && lower <= alone.1 + 1.0,
+        "{alone:?} [{lower}, {upper}]"
+    );
 }
 
 #[test]
@@ -232,10 +274,16 @@ fn queries_of_one_round_act_as_one_gaussian() {
 #[test]
 fn extremes_give_a_bracket_or_a_refusal_in_bounded_time() {
     let accountant = Pld::default().with_relative_width(1e-2);
-    for rate in [1e-7, 1e-3, 0.5, 0.999_999, 1.0] {
-        for noise in [0.05, 0.3, 1.0, 100.0, 1e5] {
+    // Every third combination: each pair of values still occurs.
+    let mut combination = 0;
+    for (row, rate) in [1e-7, 1e-3, 0.5, 0.999_999, 1.0].into_iter().enumerate() {
+        for (column, noise) in [0.05, 0.3, 1.0, 100.0, 1e5].into_iter().enumerate() {
             for times in [1, 1000, 10_000_000] {
                 for delta in [1e-15, 1e-5, 0.9] {
+                    combination += 1;
+                    if (combination + combination / 3 + row + column) % 3 != 0 {
+                        continue;
+                    }
                     let schedule = ledger(&[round(rate, noise, times)]);
                     let (lower, upper) = ends(accountant.epsilon(&schedule, delta).unwrap());
                     let what = format!("{rate} {noise} {times} {delta}: [{lower}, {upper}]");

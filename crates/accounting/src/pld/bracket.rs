@@ -24,12 +24,20 @@ const MOST_POINTS_UNSEEN: usize = 1 << 17;
 const ABSOLUTE_WIDTH: f64 = 1e-6;
 /// Part of the width that tails, aliases and cuts may each take.
 const SHARE_OF_WIDTH: f64 = 0.01;
+/// Part of the width that rounding may take before more care is taken.
+const ROUNDING_SHARE: f64 = 0.35;
+/// Most coefficients computed for one composition: about a second of work.
+const MOST_WORK: f64 = 4e7;
 /// Part of the width that blending of noise levels may take on the lower side.
 const BLEND_SHARE: f64 = 0.2;
 /// Longest distance of lattice points: ratios within a cell should not differ by orders.
 const MOST_STEP: f64 = 0.25;
 /// How often the losses of one round may wrap around the window.
 const MOST_WRAPS: f64 = 16.0;
+/// Levels of care about rounding: the lowest coefficients exactly, then stronger tilts.
+const MOST_CARE: u32 = 3;
+/// Noise levels within this ratio share a lattice.
+const RATIO_ON_ONE_LATTICE: f64 = 1.1;
 /// Kinds of rounds looked at to choose the window.
 const PROFILED_KINDS: usize = 24;
 
@@ -84,8 +92,8 @@ struct Search<'a> {
     tail: f64,
     /// Longest stretch of losses of a round.
     span: f64,
-    /// Rounding has proved to be the limit: prefer tilts that keep it small.
-    strict: Cell<bool>,
+    /// How often rounding has proved to be the limit: see [`MOST_CARE`].
+    care: Cell<u32>,
 }
 
 /// How a composition is made.
@@ -124,7 +132,7 @@ impl<'a> Search<'a> {
             outlook,
             tail,
             span,
-            strict: Cell::new(false),
+            care: Cell::new(0),
         }
     }
 
@@ -158,10 +166,11 @@ impl<'a> Search<'a> {
     fn resolve(&self, outlook: &Outlook, bottom: f64, width: f64) -> Resolution {
         let rounds = self.steps.rounds();
         let loss = (SHARE_OF_WIDTH * outlook.slope * width).clamp(1e-10, 1e-2);
-        let amplification = if self.strict.get() {
-            3.0
-        } else {
-            (1e13 * loss / (rounds + 1.0)).clamp(30.0, 1e7)
+        let free = (1e13 * loss / (rounds + 1.0)).clamp(30.0, 1e7);
+        let amplification = match self.care.get() {
+            0 | 1 => free,
+            2 => (3.0 * free).sqrt(),
+            _ => 3.0,
         };
         let shortest = self.span / MOST_WRAPS;
         let window = outlook.window(self.direction, bottom, loss, amplification, shortest);
@@ -199,10 +208,14 @@ impl<'a> Search<'a> {
             rounds: self.steps.rounds(),
             slope: at.slope,
             delta: at.delta,
+            // Where rounding is the limit a single large loss may decide δ, and the weights that
+            // choose the cells are those of sums of ordinary ones.
+            tail_share: if self.care.get() > 0 { 2e-4 } else { 2e-2 },
             loss_tolerance: SHARE_OF_WIDTH * at.width / self.steps.rounds(),
         };
         let mut making = Making {
             side,
+            fine: self.care.get() > 0,
             grid: &grid,
             window: &window,
             transform: &mut transform,
@@ -274,29 +287,46 @@ impl<'a> Search<'a> {
                 continue;
             }
             let below = self.curve(Side::Lower, at);
-            if let Some(found) = below.epsilon_down(delta, upper) {
-                lower = lower.max(found);
-            }
+            let found_below = below.epsilon_down(delta, upper).unwrap_or(0.0);
+            lower = lower.max(found_below);
+            let width_here = found - found_below;
             let width = upper - lower;
-            if width <= goal(upper) || at.points >= MOST_POINTS {
+            if width <= goal(upper) {
                 break;
             }
             let bounded = lower > 0.0 && upper.is_finite();
+            let rounding = above.rounding(0.5 * (lower + upper)) / at.slope;
             let mut factor = 4.0;
-            if bounded && width > 0.8 * last_width {
+            if bounded && (width_here > 0.8 * last_width || rounding > ROUNDING_SHARE * goal(upper))
+            {
                 // Rounding, not resolution, is the limit; it grows with the resolution.
-                if self.strict.replace(true) {
+                if self.care.get() == MOST_CARE {
                     break;
                 }
-                factor = 0.5;
+                self.care.set(self.care.get() + 1);
+                factor = 1.0;
             } else if bounded {
                 let middle = 0.5 * (lower + upper);
                 outlook = Outlook::at_epsilon(&self.schedule, middle).for_delta(delta);
                 bottom = lower;
-                factor = (1.1 * (width / goal(upper)).sqrt()).clamp(1.25, 8.0);
+                factor = (1.1 * (width_here / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
-            last_width = width;
+            last_width = if factor > 1.0 {
+                width_here
+            } else {
+                f64::INFINITY
+            };
             blend_share *= (0.8 * goal(upper) / width).clamp(0.1, 0.7);
+            let work = above.work + below.work;
+            if factor > 1.0 {
+                // Work is taken to grow with the points; a little more of them is not worth it.
+                factor = factor.min(MOST_WORK / work);
+                if at.points >= MOST_POINTS || factor < 1.2 {
+                    break;
+                }
+            } else if work > 4.0 * MOST_WORK {
+                break;
+            }
             finer = Some(at.window.length / (at.points as f64 * factor));
         }
         (lower.max(0.0), upper)
@@ -329,16 +359,29 @@ impl<'a> Search<'a> {
             let above = self.curve(Side::Upper, at);
             let below = self.curve(Side::Lower, at);
             let mut widest = 0.0_f64;
+            let mut rounding_is_all = true;
             for (bracket, &epsilon) in brackets.iter_mut().zip(epsilons) {
                 bracket.1 = bracket.1.min(above.delta_up(epsilon - above.loss_error));
                 bracket.0 = bracket.0.max(below.delta_down(epsilon + below.loss_error));
-                widest = widest.max((bracket.1 - bracket.0) / bracket.1);
+                let relative = (bracket.1 - bracket.0) / bracket.1;
+                widest = widest.max(relative);
+                rounding_is_all &= relative <= relative_width
+                    || above.rounding(epsilon) > ROUNDING_SHARE * relative_width;
             }
             let done = widest <= relative_width || at.points >= MOST_POINTS;
             if done || widest > 0.8 * last_widest {
                 break;
             }
+            if rounding_is_all {
+                if self.care.replace(1) > 0 {
+                    break;
+                }
+                continue;
+            }
             last_widest = widest;
+            if above.work + below.work > 0.5 * MOST_WORK {
+                break;
+            }
             let factor = (1.1 * (widest / relative_width).sqrt()).clamp(1.25, 4.0);
             at.points = transform_length(at.points as f64 * factor);
             at.blend_width *= 0.4;
@@ -350,6 +393,8 @@ impl<'a> Search<'a> {
 /// A composition in the making.
 struct Making<'a> {
     side: Side,
+    /// The lowest frequencies are worth more work.
+    fine: bool,
     grid: &'a Grid,
     window: &'a Window,
     transform: &'a mut Transform,
@@ -367,7 +412,16 @@ impl Making<'_> {
 
     fn transformed(&mut self, lattice: &Lattice, centre: i64) -> Spectrum {
         let frequencies = self.composition.active();
-        Spectrum::new(lattice, centre, self.window, self.transform, frequencies)
+        self.composition
+            .transformed(lattice.points.len() + self.transform.length);
+        Spectrum::new(
+            lattice,
+            centre,
+            self.window,
+            self.transform,
+            frequencies,
+            self.fine,
+        )
     }
 
     fn spectrum(&mut self, pair: &Pair) -> Spectrum {
@@ -379,8 +433,30 @@ impl Making<'_> {
     /// Composes rounds of one rate, sorted by noise, each as a blend of two levels.
     fn blend(&mut self, steps: &[Step], levels: &Levels) {
         let noises = levels.noises();
+        let ratio = noises[1] / noises[0];
+        let group = (RATIO_ON_ONE_LATTICE.ln() / ratio.ln()).clamp(1.0, 1e6) as usize;
+        let (mut left, mut start) = (steps, 0);
+        while start + 1 < noises.len() {
+            let end = (start + group).min(noises.len() - 1);
+            let count = if end + 1 == noises.len() {
+                left.len()
+            } else {
+                left.partition_point(|step| step.noise(self.side) <= noises[end])
+            };
+            let (here, beyond) = left.split_at(count);
+            if !here.is_empty() {
+                self.blend_on_one_lattice(here, &noises[start..=end]);
+            }
+            (left, start) = (beyond, end);
+        }
+    }
+
+    /// The same for levels near each other, which share one lattice: that of the middle one.
+    ///
+    /// The lower lattice is shifted to fit its first interval, and a noise far from the one it
+    /// fits must merge more outputs.
+    fn blend_on_one_lattice(&mut self, steps: &[Step], noises: &[f64]) {
         let pair = |noise: f64| steps[0].pair_of_noise(noise, 1);
-        // All levels share one lattice: that of the middle one.
         let middle = pair(noises[noises.len() / 2]);
         let fitted = self.lattice(&middle, None);
         let centre = fitted.heaviest();
@@ -411,8 +487,7 @@ impl Making<'_> {
                 let (scalars, share) = low.0.scalars.blend(&high.0.scalars, weight);
                 blends.push((share, scalars, step.times));
             }
-            self.composition
-                .include_blends(&low.0.changes, &high.0.changes, &blends);
+            self.composition.include_blends(&low.0, &high.0, &blends);
             left = beyond;
             low = high;
         }

@@ -9,6 +9,8 @@ use realfft::num_complex::Complex64;
 /// Spectral coefficients smaller than e^−52 are counted as 0; all of them together are below
 /// the rounding error of one, and carried.
 const NEGLIGIBLE_LOG: f64 = -52.0;
+/// Time to multiply one coefficient of a blend, relative to that to compute one.
+const WORK_OF_PRODUCT: f64 = 0.04;
 /// Frequencies multiplied side by side.
 const BATCH: usize = 64;
 
@@ -33,6 +35,10 @@ pub(super) struct Composition {
     loss_error: f64,
     inflation: f64,
     kinds: f64,
+    /// Spectra multiplied together.
+    factors: f64,
+    /// Coefficients computed and multiplied, as a measure of time.
+    work: f64,
 }
 
 /// Effect of errors of the spectrum on δ(ε) · e^(tilt·ε − log_mass).
@@ -79,6 +85,8 @@ pub(super) struct Composed {
     pub(super) loss_error: f64,
     /// Every δ may be off by a factor of e to this.
     pub(super) inflation: f64,
+    /// Coefficients computed and multiplied, as a measure of time.
+    pub(super) work: f64,
 }
 
 impl Composition {
@@ -106,38 +114,47 @@ impl Composition {
             loss_error: 0.0,
             inflation: 0.0,
             kinds: 0.0,
+            factors: 0.0,
+            work: 0.0,
         }
     }
 
     /// Composes `times` equal rounds.
     pub(super) fn include(&mut self, one: &Spectrum, times: u64) {
-        self.multiply(&one.changes, times, one.scalars.error);
+        self.multiply(&one.changes, times, |index| one.error_at(index));
         self.count(&one.scalars, times);
+        self.factors += 1.0;
     }
 
     /// Composes rounds that are each a blend of two: (share of the first, what it adds up to,
     /// how many).
     pub(super) fn include_blends(
         &mut self,
-        first: &[Complex64],
-        second: &[Complex64],
+        first: &Spectrum,
+        second: &Spectrum,
         blends: &[(f64, Scalars, u64)],
     ) {
         let mut single = Vec::with_capacity(blends.len());
-        let mut error = 0.0_f64;
+        // The blend of two changes is rounded too, relative to their size.
+        let error_at = |index: usize| {
+            let largest = size(first.changes[index]).max(size(second.changes[index]));
+            first.error_at(index).max(second.error_at(index)) + 8.0 * ROUNDOFF * largest
+        };
         for &(share, scalars, times) in blends {
             self.count(&scalars, times);
             if times == 1 {
                 single.push(share);
-                error = error.max(scalars.error);
             } else {
-                let changes: Vec<_> = (first.iter().zip(second).take(self.active()))
+                let pairs = first.changes.iter().zip(&second.changes);
+                let changes: Vec<_> = (pairs.take(self.active()))
                     .map(|(one, two)| two + (one - two) * share)
                     .collect();
-                self.multiply(&changes, times, scalars.error);
+                self.multiply(&changes, times, error_at);
+                self.factors += 1.0;
             }
         }
-        self.multiply_blends(first, second, &single, error);
+        self.work += (single.len() * self.active()) as f64 * WORK_OF_PRODUCT;
+        self.multiply_blends(first, second, &single, error_at);
     }
 
     fn count(&mut self, one: &Scalars, times: u64) {
@@ -154,17 +171,24 @@ impl Composition {
         self.kinds += 1.0;
     }
 
+    /// A round was put on the lattice and transformed, which takes about this many operations.
+    pub(super) fn transformed(&mut self, work: usize) {
+        self.work += work as f64;
+    }
+
     /// Frequencies that still matter.
     pub(super) fn active(&self) -> usize {
         self.product.len()
     }
 
     /// Multiplies by the spectrum of one round to the power `times`.
-    fn multiply(&mut self, changes: &[Complex64], times: u64, error: f64) {
+    fn multiply(&mut self, changes: &[Complex64], times: u64, error_at: impl Fn(usize) -> f64) {
         let rounds = times as f64;
-        let negligible = ((NEGLIGIBLE_LOG / rounds).exp() - error).max(0.0).powi(2);
+        let negligible_size = (NEGLIGIBLE_LOG / rounds).exp();
         let mut active = 0;
         for (index, change) in changes[..self.product.len()].iter().enumerate() {
+            let error = error_at(index);
+            let negligible = (negligible_size - error).max(0.0).powi(2);
             let square = (1.0 + change).norm_sqr();
             if square < negligible || self.envelope[index] == 0.0 {
                 self.product[index] = Complex64::default();
@@ -194,34 +218,42 @@ impl Composition {
     /// Multiplies by 1 + second + share · (first − second) for every share.
     fn multiply_blends(
         &mut self,
-        first: &[Complex64],
-        second: &[Complex64],
+        first: &Spectrum,
+        second: &Spectrum,
         shares: &[f64],
-        error: f64,
+        error_at: impl Fn(usize) -> f64,
     ) {
         let count = shares.len() as f64;
+        let fine = first.fine_errors.len().min(second.fine_errors.len());
         let mut factors = [Complex64::default(); BATCH];
         let mut active = 0;
         for start in (0..self.product.len()).step_by(BATCH) {
             let here = start..(start + BATCH).min(self.product.len());
-            let (first, second) = (&first[here.clone()], &second[here.clone()]);
+            let (first, second) = (&first.changes[here.clone()], &second.changes[here.clone()]);
             factors.fill(Complex64::new(1.0, 0.0));
-            for &share in shares {
-                for ((factor, one), two) in factors.iter_mut().zip(first).zip(second) {
-                    *factor *= 1.0 + two + (one - two) * share;
+            let rounding = if here.end <= fine {
+                multiply_small(&mut factors, first, second, shares)
+            } else {
+                for &share in shares {
+                    for ((factor, one), two) in factors.iter_mut().zip(first).zip(second) {
+                        *factor *= 1.0 + two + (one - two) * share;
+                    }
                 }
-            }
+                16.0 * ROUNDOFF * count
+            };
             for (offset, factor) in factors[..here.len()].iter().enumerate() {
                 let index = start + offset;
+                let error = error_at(index);
                 // All factors lie between two points; how near to 0 can they be?
                 let (one, two) = (1.0 + first[offset], 1.0 + second[offset]);
                 let nearest = size(one).min(size(two)) - 0.5 * size(one - two);
                 let bound = if nearest > 0.0 {
-                    size(*factor) * (count * error / nearest).exp()
+                    size(*factor) * (count * error / nearest + rounding).exp()
                 } else {
                     (shares.iter())
                         .map(|share| size(two + (one - two) * share) + error)
-                        .product()
+                        .product::<f64>()
+                        * rounding.exp()
                 };
                 self.product[index] *= factor;
                 self.envelope[index] *= bound;
@@ -238,7 +270,7 @@ impl Composition {
     }
 
     fn spectral_error(&self, length: usize) -> SpectralError {
-        let rounding = 16.0 * ROUNDOFF * (self.kinds + 4.0);
+        let rounding = 16.0 * ROUNDOFF * (self.factors + 4.0);
         let tilt = self.window.tilt;
         // |1 − e^(−a·step + i·angle)|, given the half angle's sine.
         let gap = |exponent: f64, sine: f64| {
@@ -252,7 +284,7 @@ impl Composition {
             let (gap, gap_more) = (gap(tilt, sine), gap(tilt + 1.0, sine));
             let rise = gap.min(gap_more).recip() + (gap * gap_more).recip();
             error.common += size * self.step * rise;
-            error.at_end += size * (gap.recip() + gap_more.recip());
+            error.at_end += size * (self.step * rise + self.window.length.min(1.0) / gap_more);
             error.most += size * most;
         };
         for (index, (coefficient, envelope)) in self.product.iter().zip(&self.envelope).enumerate()
@@ -319,8 +351,42 @@ impl Composition {
             // Sums over all kinds of rounds are rounded at each of them.
             inflation: self.inflation
                 + 4.0 * ROUNDOFF * (1.0 + self.kinds) * (1.0 + self.log_sizes),
+            work: self.work,
         }
     }
+}
+
+/// Multiplies by 1 + second + share · (first − second) for every share, where these are near 1;
+/// returns a bound on the relative rounding error.
+///
+/// Products are kept less 1, over as many shares as keep that small: a rounding of it, not of 1,
+/// is lost for each. With c the largest change and m shares together, mc ≤ 0.1, the product less 1
+/// is at most 1.06 mc; each share costs at most 20 u of that, and the m shares together 24 u m · mc
+/// of the product. Multiplying the groups together costs 6 u for each.
+fn multiply_small(
+    factors: &mut [Complex64; BATCH],
+    first: &[Complex64],
+    second: &[Complex64],
+    shares: &[f64],
+) -> f64 {
+    let largest =
+        (first.iter().chain(second)).fold(0.0_f64, |most, change| most.max(size(*change)));
+    let group = (0.5 / largest.sqrt()).min(0.1 / largest).clamp(1.0, 1e4) as usize;
+    for shares in shares.chunks(group) {
+        let mut small = [Complex64::default(); BATCH];
+        for &share in shares {
+            for ((sum, one), two) in small.iter_mut().zip(first).zip(second) {
+                let change = two + (one - two) * share;
+                *sum += change + *sum * change;
+            }
+        }
+        for (factor, sum) in factors.iter_mut().zip(&small) {
+            *factor *= 1.0 + sum;
+        }
+    }
+    let count = shares.len() as f64;
+    let groups = (count / group as f64).ceil();
+    ROUNDOFF * (24.0 * count * (group as f64 * largest).max(largest) + 6.0 * groups)
 }
 
 /// Modulus, where nothing overflows.

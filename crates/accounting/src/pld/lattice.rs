@@ -21,6 +21,8 @@ pub(super) struct Grid {
     pub(super) slope: f64,
     /// δ there.
     pub(super) delta: f64,
+    /// Part of the variance a lattice adds that its wide cells may add.
+    pub(super) tail_share: f64,
     /// Error of a loss per round that does not matter.
     pub(super) loss_tolerance: f64,
 }
@@ -76,7 +78,7 @@ impl Grid {
 /// How many lattice points a cell may span, by position: where a round's losses hardly matter to
 /// δ, wider cells cost nothing.
 ///
-/// Cells of stride k cost k² times the variance; a tail of weight G gets k² ≤ 0.02/G, and no more
+/// Cells of stride k cost k² times the variance; a tail of weight G gets k² ≤ share/G, and no more
 /// than a quarter of the length over which G falls by a factor of e.
 #[derive(Debug, Clone)]
 pub(super) struct Strides {
@@ -101,7 +103,10 @@ impl Strides {
                 0.25 * (beyond - loss).abs() / (tail / less).ln()
             });
             before = Some((loss, tail));
-            let wanted = (0.02 / tail).sqrt().min(most).min(fall / grid.step);
+            let wanted = (grid.tail_share / tail)
+                .sqrt()
+                .min(most)
+                .min(fall / grid.step);
             if wanted < 2.0 && levels.is_empty() {
                 continue;
             }

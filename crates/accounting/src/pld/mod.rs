@@ -3,6 +3,7 @@
 mod blend;
 mod bracket;
 mod compose;
+mod fine;
 mod lattice;
 mod lower;
 mod moments;

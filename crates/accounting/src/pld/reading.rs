@@ -22,6 +22,8 @@ pub(super) struct Curve {
     /// Σ_{j ≥ i} mass_j e^(−(tilt+1) (j−i) step)
     tilted_more: Vec<f64>,
     inflation: f64,
+    /// Work it took.
+    pub(super) work: f64,
 }
 
 impl Curve {
@@ -57,6 +59,7 @@ impl Curve {
             tilted_more,
             // A loss that is off by a moves ε by a and, P being e^loss · Q, δ by a share a.
             inflation: composed.inflation + composed.loss_error,
+            work: composed.work,
         }
     }
 
@@ -101,6 +104,16 @@ impl Curve {
         (self.log_mass - self.window.tilt * epsilon).exp()
     }
 
+    /// Rounding of δ at ε, relative to it.
+    pub(super) fn rounding(&self, epsilon: f64) -> f64 {
+        let (value, error) = self.scaled(epsilon);
+        if value > 0.0 {
+            error / value
+        } else {
+            f64::INFINITY
+        }
+    }
+
     /// δ at ε is at most this, loss errors apart.
     pub(super) fn delta_up(&self, epsilon: f64) -> f64 {
         if epsilon < self.lowest {
@@ -112,8 +125,10 @@ impl Curve {
             - (self.window.tilt + self.window.above) * self.highest())
         .exp();
         let finite = self.scale(epsilon) * (value.max(0.0) + error) + missed;
-        finite * (self.inflation + 64.0 * ROUNDOFF * (1.0 + self.log_mass.abs())).exp()
-            + self.infinite * (1.0 + 1e-9)
+        let bound = finite * (self.inflation + 64.0 * ROUNDOFF * (1.0 + self.log_mass.abs())).exp()
+            + self.infinite * (1.0 + 1e-9);
+        // What overflowed proves nothing.
+        if bound.is_nan() { 1.0 } else { bound }
     }
 
     /// δ at ε is at least this, loss errors apart.

@@ -1,5 +1,6 @@
 //! One round as the composition needs it: its spectrum and what its tails weigh.
 
+use super::fine::{FINE, differences};
 use super::lattice::Lattice;
 use super::moments::LowFrequencies;
 use super::transform::Transform;
@@ -13,6 +14,8 @@ pub(super) struct Spectrum {
     /// Coefficients less 1. The heaviest point is moved to index 0, where its coefficient is its
     /// mass at all frequencies, so only the other points pass through the transform.
     pub(super) changes: Vec<Complex64>,
+    /// Errors of the lowest coefficients, where they are known better than the others.
+    pub(super) fine_errors: Vec<f64>,
     /// What else is known of the round.
     pub(super) scalars: Scalars,
 }
@@ -49,11 +52,20 @@ impl Spectrum {
         window: &Window,
         transform: &mut Transform,
         frequencies: usize,
+        fine: bool,
     ) -> Self {
         let sign = window.direction.sign();
         let step = window.length / transform.length as f64;
-        let total: f64 = lattice.points.iter().map(|point| point.mass).sum();
-        let (changes, error) = transformed(lattice, sign, centre, total, transform, frequencies);
+        let total = compensated_sum(lattice.points.iter().map(|point| point.mass));
+        let (mut changes, error) =
+            transformed(lattice, sign, centre, total, transform, frequencies);
+        let (mut fine_errors, mut uncounted) = (Vec::new(), 0.0);
+        let weight = lattice.mass_at(centre) / total;
+        if fine && weight > 0.01 {
+            fine_errors = refine(lattice, sign, centre, total, transform.length, &mut changes);
+            // The error of `total`, as one of the mass at `centre`.
+            uncounted = 4.0 * ROUNDOFF / weight;
+        }
         let moment = |exponent: f64| lattice.log_moment(sign * exponent, step, total);
         let shift = centre as f64 * step;
         let log_sizes = 1.0 + total.ln().abs() + lattice.log_scale.abs();
@@ -66,9 +78,20 @@ impl Spectrum {
             log_below: moment(window.below - window.tilt),
             infinite: lattice.infinite,
             loss_error: lattice.loss_error,
-            mass_error: lattice.mass_error + 4.0 * ROUNDOFF * log_sizes,
+            mass_error: lattice.mass_error + 4.0 * ROUNDOFF * log_sizes + uncounted,
         };
-        Self { changes, scalars }
+        Self {
+            changes,
+            fine_errors,
+            scalars,
+        }
+    }
+}
+
+impl Spectrum {
+    /// Error of one coefficient.
+    pub(super) fn error_at(&self, index: usize) -> f64 {
+        (self.fine_errors.get(index)).map_or(self.scalars.error, |error| *error)
     }
 }
 
@@ -118,12 +141,9 @@ fn transformed(
     frequencies: usize,
 ) -> (Vec<Complex64>, f64) {
     let length = transform.length;
-    let mut rest = 0.0;
-    let points = around(lattice, sign, centre, length).map(|(place, mass)| {
-        let mass = mass / total;
-        rest += mass;
-        (place, mass)
-    });
+    let rest = compensated_sum(around(lattice, sign, centre).map(|(_, mass)| mass / total));
+    let points = around(lattice, sign, centre)
+        .map(|(place, mass)| (place.rem_euclid(length as i64) as usize, mass / total));
     if !(transform.low.as_ref()).is_some_and(|low| low.fits(length, frequencies)) {
         transform.low = LowFrequencies::plan(length, frequencies);
     }
@@ -140,24 +160,45 @@ fn transformed(
     for coefficient in &mut coefficients {
         *coefficient -= rest;
     }
-    (coefficients, error * rest + 4.0 * ROUNDOFF)
+    (coefficients, error * rest + 8.0 * ROUNDOFF)
 }
 
-/// (place on the circle, mass) of all points but `centre`, which is at 0.
-fn around(
+/// Replaces the lowest coefficients by more exact ones; returns their errors.
+fn refine(
     lattice: &Lattice,
     sign: f64,
     centre: i64,
+    total: f64,
     length: usize,
-) -> impl Iterator<Item = (usize, f64)> {
-    let length = length as i64;
+    changes: &mut [Complex64],
+) -> Vec<f64> {
+    let points = around(lattice, sign, centre).map(|(place, mass)| (place, mass / total));
+    let count = FINE.min(changes.len());
+    let Some((found, errors)) = differences(points, length, count) else {
+        return Vec::new();
+    };
+    changes[..count].copy_from_slice(&found);
+    errors
+}
+
+/// A sum whose error is two roundings of it, however many terms of one sign there are (Kahan).
+fn compensated_sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0, 0.0);
+    for term in terms {
+        let term = term - lost;
+        let next = sum + term;
+        lost = (next - sum) - term;
+        sum = next;
+    }
+    sum
+}
+
+/// (place, mass) of all points but `centre`, which is at 0.
+fn around(lattice: &Lattice, sign: f64, centre: i64) -> impl Iterator<Item = (i64, f64)> {
     let towards = if sign > 0.0 { 1 } else { -1 };
     (lattice.points.iter())
         .filter(move |point| point.index != centre)
-        .map(move |point| {
-            let place = (towards * (point.index - centre)).rem_euclid(length);
-            (place as usize, point.mass)
-        })
+        .map(move |point| (towards * (point.index - centre), point.mass))
 }
 
 impl Lattice {
@@ -170,6 +211,13 @@ impl Lattice {
             }
         }
         heaviest
+    }
+
+    /// Mass at a lattice index.
+    fn mass_at(&self, index: i64) -> f64 {
+        (self.points)
+            .binary_search_by_key(&index, |point| point.index)
+            .map_or(0.0, |place| self.points[place].mass)
     }
 
     /// ln Σ massᵢ e^(exponent · Lᵢ) / total, rounded up.

@@ -149,10 +149,16 @@ impl Builder<'_> {
     /// of infinite loss.
     fn cut_below(&mut self, x: f64) -> f64 {
         let (p, q) = self.pair.below(x);
-        self.add(self.first, -self.loss(self.first), p);
         match self.grid.direction {
-            Direction::Remove => 0.0,
-            Direction::Add => q,
+            Direction::Remove => {
+                self.add(self.first, -self.loss(self.first), p);
+                0.0
+            }
+            Direction::Add => {
+                // p ≤ q r here, and q does not underflow where p might.
+                self.add(self.first, 0.0, q);
+                q
+            }
         }
     }
 
