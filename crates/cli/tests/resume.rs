@@ -255,7 +255,7 @@ fn two_processes_cannot_write_one_run_folder() {
     under_way(&out);
     let before = fs::read(out.join("metrics.jsonl")).unwrap();
     refused(
-        &["resume", path(&out)],
+        &["resume", "--quiet", path(&out)],
         &["in use by another process", path(&out)],
     );
     refused(&small("8000", &[], &out), &["exists already"]);
@@ -274,7 +274,7 @@ fn a_ledger_that_was_edited_is_behind_or_is_another_is_refused() {
     let out = killed("edited", &["--checkpoint-every", "5"]);
     let file = out.join("ledger.jsonl");
     let ledger = fs::read_to_string(&file).unwrap();
-    let other = killed("edited-other", &["--learning-rate", "0.1", "--batch", "65"]);
+    let other = killed("edited-other", &["--clipping", "quantile:0.5"]);
     let header = ledger.lines().next().unwrap();
     let cases = [
         (
@@ -303,19 +303,25 @@ fn a_ledger_that_was_edited_is_behind_or_is_another_is_refused() {
             panic!("the case for “{wanted}” changes nothing: {header}");
         }
         fs::write(&file, &content).unwrap();
-        refused(&["resume", path(&out)], &[wanted]);
+        refused(&["resume", "--quiet", path(&out)], &[wanted]);
         assert_eq!(fs::read_to_string(&file).unwrap(), content);
         assert_eq!(common::files(&out), untouched);
     }
     fs::remove_file(&file).unwrap();
-    refused(&["resume", path(&out)], &["ledger.jsonl"]);
+    refused(&["resume", "--quiet", path(&out)], &["ledger.jsonl"]);
     // The checkpoint of another run, and none.
     fs::write(&file, &ledger).unwrap();
     let checkpoint = out.join("checkpoint.safetensors");
     fs::write(&checkpoint, "{}").unwrap();
-    refused(&["resume", path(&out)], &["checkpoint.safetensors"]);
+    refused(
+        &["resume", "--quiet", path(&out)],
+        &["checkpoint.safetensors"],
+    );
     fs::remove_file(&checkpoint).unwrap();
-    refused(&["resume", path(&out)], &["checkpoint.safetensors"]);
+    refused(
+        &["resume", "--quiet", path(&out)],
+        &["checkpoint.safetensors"],
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), ledger);
 }
 
@@ -333,6 +339,6 @@ fn settings_that_were_edited_do_not_go_on_under_the_old_ledger() {
         let edited = record.replacen(from, to, 1);
         assert_ne!(edited, record, "{from}");
         fs::write(&file, edited).unwrap();
-        refused(&["resume", path(&out)], &[wanted]);
+        refused(&["resume", "--quiet", path(&out)], &[wanted]);
     }
 }
