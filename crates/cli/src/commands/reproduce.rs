@@ -1,5 +1,6 @@
 //! `tacita reproduce`: the papers' tables, ours beside theirs.
 
+use crate::report::number::up;
 use crate::reproduce::{self, Accountant, Book, Key};
 use crate::run::{self, Output, Settings};
 use anyhow::{Context, Result};
@@ -100,8 +101,10 @@ pub fn run(args: &Args) -> Result<()> {
                         return Ok(());
                     };
                     println!(
-                        "{name}: {:.2} % (paper {paper_value:.2}), certified ε ≤ {:.4}, {} s",
-                        trial.value, trial.epsilon_certified, trial.seconds
+                        "{name}: {:.2} % (paper {paper_value:.2}), certified ε ≤ {}, {} s",
+                        trial.value,
+                        up(trial.epsilon_certified, 5),
+                        trial.seconds
                     );
                     book.add(&key, *paper_value, trial)?;
                     let _ = fs::remove_dir_all(&place);

@@ -8,7 +8,7 @@ mod charts;
 mod check;
 pub mod facts;
 mod figures;
-mod number;
+pub mod number;
 mod odds;
 pub mod page;
 mod words;

@@ -2,6 +2,7 @@
 
 use super::experiment::{Accountant, Experiment, all};
 use super::results::{Book, Cell};
+use crate::report::number::up;
 use anyhow::Result;
 use std::fmt::Write;
 use std::path::Path;
@@ -18,6 +19,7 @@ not private. Cells that were not run are not listed.
 /// The page of everything in a folder of results.
 pub fn render(folder: &Path) -> Result<String> {
     let mut page = HEAD.to_string();
+    let empty = page.len();
     for experiment in all()? {
         let book = Book::open(folder, &experiment.paper, &experiment.table)?;
         let cells: Vec<&Cell> = (book.cells.iter())
@@ -26,6 +28,9 @@ pub fn render(folder: &Path) -> Result<String> {
         if !cells.is_empty() {
             section(&mut page, &experiment, cells)?;
         }
+    }
+    if page.len() == empty {
+        page.push_str("\nNothing has been run to its end yet.\n");
     }
     Ok(page)
 }
@@ -93,12 +98,12 @@ fn section(page: &mut String, experiment: &Experiment, mut cells: Vec<&Cell>) ->
             .fold(0.0, f64::max);
         writeln!(
             page,
-            "| {}{quick} | {} | {paper_value:.2} | {value:.2}{spread} | {} | {} | {noise} | ≤ {:.4} |",
+            "| {}{quick} | {} | {paper_value:.2} | {value:.2}{spread} | {} | {} | {noise} | ≤ {} |",
             key.method,
             key.epsilon,
             trials.len(),
             trials[0].steps,
-            (1e4 * certified).ceil() / 1e4
+            up(certified, 5)
         )?;
     }
     let mut made: Vec<String> = (cells.iter())

@@ -3,6 +3,7 @@
 use super::certificate::Certificate;
 use super::space::{ChooseBy, Mode, Runs, Space};
 use super::worker::Score;
+use crate::report::number::{exact, up};
 use crate::report::page::html::{paragraph, section, text};
 use crate::run;
 use anyhow::{Context, Result};
@@ -119,9 +120,9 @@ impl Found {
 
     fn guarantee(&self) -> String {
         let bound = format!(
-            "ε ≤ {:.4} at δ = {:e}",
-            (1e4 * self.epsilon_upper).ceil() / 1e4,
-            self.delta
+            "ε ≤ {} at δ = {}",
+            up(self.epsilon_upper, 5),
+            exact(self.delta)
         );
         if self.private {
             format!("{bound} for the whole search: everything published here together")

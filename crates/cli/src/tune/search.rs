@@ -11,6 +11,7 @@ use super::worker::{self, Score, Task};
 use crate::commands::report as report_command;
 use crate::random::SplitMix;
 use crate::report::facts::{Facts, Tuning};
+use crate::report::number::{exact, up};
 use crate::run::{self, Output, grouped};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -127,9 +128,9 @@ impl Search {
         };
         eprintln!("Search of {what}");
         eprintln!(
-            "  guarantee   ε ≤ {:.4} at δ = {:e} for the whole search, certified before its first run",
-            certificate.epsilon_upper(),
-            certificate.delta
+            "  guarantee   ε ≤ {} at δ = {} for the whole search, certified before its first run",
+            up(certificate.epsilon_upper(), 5),
+            exact(certificate.delta)
         );
     }
 
