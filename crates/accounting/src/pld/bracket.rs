@@ -26,8 +26,8 @@ const ABSOLUTE_WIDTH: f64 = 1e-6;
 const SHARE_OF_WIDTH: f64 = 0.01;
 /// Part of the width that rounding may take before more care is taken.
 const ROUNDING_SHARE: f64 = 0.35;
-/// Most coefficients computed for one composition: about a second of work.
-const MOST_WORK: f64 = 4e7;
+/// Most coefficients computed for one pair of compositions: a few seconds of work.
+const MOST_WORK: f64 = 1.6e8;
 /// Part of the width that blending of noise levels may take on the lower side.
 const BLEND_SHARE: f64 = 0.2;
 /// Longest distance of lattice points: ratios within a cell should not differ by orders.
@@ -297,8 +297,12 @@ impl<'a> Search<'a> {
             let bounded = lower > 0.0 && upper.is_finite();
             let rounding = above.rounding(0.5 * (lower + upper)) / at.slope;
             let mut factor = 4.0;
-            if bounded && (width_here > 0.8 * last_width || rounding > ROUNDING_SHARE * goal(upper))
-            {
+            let share = match self.care.get() {
+                0 => ROUNDING_SHARE,
+                // A stronger tilt needs a longer window: only where nothing else will do.
+                _ => 0.5,
+            };
+            if bounded && (width_here > 0.8 * last_width || rounding > share * goal(upper)) {
                 // Rounding, not resolution, is the limit; it grows with the resolution.
                 if self.care.get() == MOST_CARE {
                     break;
@@ -324,7 +328,7 @@ impl<'a> Search<'a> {
                 if at.points >= MOST_POINTS || factor < 1.2 {
                     break;
                 }
-            } else if work > 4.0 * MOST_WORK {
+            } else if work > MOST_WORK {
                 break;
             }
             finer = Some(at.window.length / (at.points as f64 * factor));
