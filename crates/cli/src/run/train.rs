@@ -140,7 +140,14 @@ fn begin(
         histogram,
     };
     folder.write_record(&record)?;
-    go(run, record, data, Begin::New(opening.map(Box::new)), folder, output)
+    go(
+        run,
+        record,
+        data,
+        Begin::New(opening.map(Box::new)),
+        folder,
+        output,
+    )
 }
 
 /// Goes on with the run of a folder.
