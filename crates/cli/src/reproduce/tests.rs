@@ -38,6 +38,7 @@ fn every_configuration_can_be_run_both_ways() {
                     shape: known.shape,
                     estimates_bounds: false,
                     private_test: false,
+                    public_test: true,
                 };
                 let plan = Resolved::new(settings, facts, None).unwrap().plan;
                 let upper = plan.epsilon().upper_bound().unwrap();

@@ -12,6 +12,7 @@ const FACTS: PublicFacts = PublicFacts {
     shape: Shape::Rows { width: 10 },
     estimates_bounds: false,
     private_test: true,
+    public_test: true,
 };
 
 const SETTINGS: &str = "
