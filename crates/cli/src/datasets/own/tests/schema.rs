@@ -68,8 +68,8 @@ fn unknown_keys_of_a_schema_file_are_errors_with_its_name() {
     let error = message(Schema::read(&path));
     assert!(
         error.contains("schema.toml")
-            && error.contains("unknown field `bad_row`")
-            && error.contains("`bad_rows`"),
+            && error.contains("“bad_row”")
+            && error.contains("did you mean “bad_rows”"),
         "{error}"
     );
     let path = folder.write("good.toml", SCHEMA);
