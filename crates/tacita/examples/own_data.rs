@@ -68,16 +68,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trained = Trainer::new(plan, OptimizerRule::heavy_ball(0.9), 0.05)
         .average(0.9)
         .fit(model, &Readings(readings.collect()), &device)?;
-    println!(
-        "weights {:?}",
-        trained
-            .model
-            .linear
-            .weight
-            .val()
-            .into_data()
-            .to_vec::<f32>()?
-    );
+    let weights = trained.model.linear.weight.val().into_data();
+    println!("weights {:?}", weights.iter::<f32>().collect::<Vec<_>>());
     println!("{}", trained.report);
     Ok(())
 }

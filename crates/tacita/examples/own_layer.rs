@@ -76,10 +76,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .epochs(20.0)
         .calibrate()?;
     let trained = Trainer::new(plan, OptimizerRule::Sgd, 0.1).fit(model, &Waves, &device)?;
-    println!(
-        "scales {:?}",
-        trained.model.scale.val().into_data().to_vec::<f32>()?
-    );
+    let scales = trained.model.scale.val().into_data();
+    println!("scales {:?}", scales.iter::<f32>().collect::<Vec<_>>());
     println!("{}", trained.report);
     Ok(())
 }
