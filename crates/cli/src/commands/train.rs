@@ -2,6 +2,7 @@
 
 use crate::datasets::{self, Shape, Source};
 use crate::report::facts::Evaluation;
+use crate::report::number::up;
 use crate::run::{self, Outcome, Output, PublicFacts, Resolved, Settings, grouped};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -218,7 +219,11 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
     }
     let parameters = estimate.map(|estimate| estimate.parameters);
     println!("{}", run::words(&resolved, &name, parameters));
-    println!("  guarantee   ε ≤ {upper:.4} at δ = {:e}", plan.delta());
+    println!(
+        "  guarantee   ε ≤ {} at δ = {:e}",
+        up(upper, 5),
+        plan.delta()
+    );
     match (seconds, estimate) {
         (Some(seconds), Some(estimate)) => {
             let memory = estimate.peak_bytes.map_or_else(

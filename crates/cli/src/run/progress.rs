@@ -2,6 +2,7 @@
 
 use super::spending::Spending;
 use super::{Output, Resolved};
+use crate::report::number::up;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tacita::Progress;
 
@@ -111,8 +112,9 @@ pub fn words(run: &Resolved, name: &str, parameters: Option<usize>) -> String {
     if let Some(claim) = plan.claim() {
         let upper = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
         lines.push(format!(
-            "  claim       ε ≈ {} by the paper's accountant; certified: ε ≤ {upper:.4}",
-            claim.epsilon
+            "  claim       ε ≈ {} by the paper's accountant; certified: ε ≤ {}",
+            claim.epsilon,
+            up(upper, 5)
         ));
     }
     lines.join("\n")

@@ -2,6 +2,7 @@
 
 use super::{ModelName, Settings, choose_model, defaults, policies};
 use crate::datasets::{Builtin, Options, Schema, Shape, Source, TestChoice};
+use crate::report::number::up;
 use anyhow::{Context, Result, bail, ensure};
 use tacita::optim::{LearningRate, Optimizer, OptimizerRule};
 use tacita::{Budget, CheckedPlan, NoiseSchedule, Plan};
@@ -112,10 +113,11 @@ impl Resolved {
         let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
         ensure!(
             epsilon <= MOST_EPSILON || settings.seed.is_some(),
-            "noise multiplier {} gives ε ≤ {epsilon:.1} at δ = {:e}, and above {MOST_EPSILON} nothing is \
+            "noise multiplier {} gives ε ≤ {} at δ = {:e}, and above {MOST_EPSILON} nothing is \
              promised; use more noise, a smaller --epsilon, or --seed for an experiment that is not \
              private. Nothing was spent",
             plan.noise_multipliers(0)[0],
+            up(epsilon, 3),
             plan.delta()
         );
         worth_a_step(&plan, &settings)?;
