@@ -1,80 +1,22 @@
 //! A training loop over a session: post-processing of what the session releases.
 
+mod error;
+mod run;
+
+pub use error::TrainError;
+pub use run::Progress;
+
 use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::diagnostics::{Diagnosis, OnDiagnosis, Probe};
-use crate::keys::{KeyError, Keys};
-use crate::optim::{Average, LearningRate, Optimizer, RateTracker};
-use crate::parameter_values;
-use crate::pass::PassError;
+use crate::keys::Keys;
+use crate::optim::{LearningRate, Optimizer};
 use crate::plan::CheckedPlan;
 use crate::records::{PrivateModel, Records};
 use crate::report::Report;
-use crate::session::{Opening, Session, SessionError, SessionOptions};
-use burn::module::Module;
+use crate::session::{Opening, Session, SessionOptions};
 use burn::tensor::Device;
+use run::Run;
 use std::path::PathBuf;
-use thiserror::Error;
-
-/// Why training stopped early.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum TrainError {
-    /// The mechanism refused.
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    /// No keys could be had; nothing was released.
-    #[error(transparent)]
-    Keys(#[from] KeyError),
-    /// A learning rate that is no number.
-    #[error(
-        "learning rates must be finite numbers above 0 and momentum in [0, 1), got {value}; nothing \
-         was released"
-    )]
-    LearningRate {
-        /// The value seen.
-        value: f64,
-    },
-    /// An average that keeps nothing or everything.
-    #[error("the decay of an average must be in (0, 1), got {decay}; nothing was released")]
-    Average {
-        /// The value seen.
-        decay: f64,
-    },
-    /// A probe that looks at nothing.
-    #[error(
-        "steps, records and thresholds of a probe must be finite numbers above 0, got {value}; \
-         nothing was released"
-    )]
-    Probe {
-        /// The value seen.
-        value: f64,
-    },
-    /// Diagnostics of a run that was opened as a private one.
-    #[error(
-        "the run was opened as private and its ledger says so, so its raw gradients cannot be shown; \
-         open it with `Keys::for_diagnostics`; no step was released"
-    )]
-    OpenedAsPrivate,
-    /// The pass over the records of a probe failed.
-    #[error(transparent)]
-    Pass(#[from] PassError),
-    /// The checkpoint could not be read or written.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-}
-
-/// Where a run stands: public, since it depends on the plan and on released values only.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
-    /// Steps made.
-    pub step: u64,
-    /// Steps of the plan.
-    pub steps: u64,
-    /// The clipping threshold of the step just made: the 2-norm over groups.
-    pub threshold: f64,
-    /// The learning rate of the step just made.
-    pub learning_rate: f64,
-}
 
 type OnStep<'a, M> = Box<dyn FnMut(&Progress, &M) + 'a>;
 
@@ -271,7 +213,7 @@ impl<'a, M> Trainer<'a, M> {
             Some(path) => Session::create(plan, keys, path, &model, records, options)?,
             None => Session::open_in_memory(plan, keys, &model, records, options)?,
         };
-        let run = Run::new(&self, session);
+        let run = self.run(session);
         self.go_on(run, model, records, device)
     }
 
@@ -293,7 +235,7 @@ impl<'a, M> Trainer<'a, M> {
             None => opening,
         };
         let session = Session::begin(opening, &model, records, self.options)?;
-        let run = Run::new(&self, session);
+        let run = self.run(session);
         self.go_on(run, model, records, device)
     }
 
@@ -318,7 +260,7 @@ impl<'a, M> Trainer<'a, M> {
         let (plan, options) = (self.plan.clone(), self.options);
         let keys = self.take_keys()?;
         let session = Session::resume(plan, keys, &ledger, &model, records, options)?;
-        let mut run = Run::new(&self, session);
+        let mut run = self.run(session);
         if !path.exists() && run.session.next_step() == 0 {
             // It died before its first step: there is nothing to take up.
             return self.go_on(run, model, records, device);
@@ -326,6 +268,10 @@ impl<'a, M> Trainer<'a, M> {
         let checkpoint = Checkpoint::read(&path)?;
         let model = run.restore(&checkpoint, &mut self.optimizer, model, device)?;
         self.go_on(run, model, records, device)
+    }
+
+    fn run(&self, session: Session) -> Run {
+        Run::new(session, self.learning_rate, self.average)
     }
 
     fn check(&self) -> Result<(), TrainError> {
@@ -415,87 +361,5 @@ impl<'a, M> Trainer<'a, M> {
             steps: made,
             unscored,
         })
-    }
-}
-
-/// A run in progress, but for the model and the optimiser.
-struct Run {
-    session: Session,
-    rate: RateTracker,
-    average: Option<Average>,
-}
-
-impl Run {
-    fn new<M>(trainer: &Trainer<'_, M>, session: Session) -> Self {
-        Self {
-            rate: RateTracker::new(trainer.learning_rate, session.plan().steps()),
-            average: trainer.average.map(Average::new),
-            session,
-        }
-    }
-
-    /// One private step. Threshold and learning rate are frozen in it and learn after it.
-    fn step<D: Records, M: PrivateModel<D::Batch>>(
-        &mut self,
-        optimizer: &mut Optimizer,
-        model: M,
-        records: &D,
-        device: &Device,
-    ) -> Result<(M, Progress), TrainError> {
-        let round = self.session.open_round()?;
-        let bounded = round.clip(&model, records, device)?;
-        let noisy = round.release(bounded)?;
-        let learning_rate = self.rate.rate(noisy.step());
-        let model = optimizer.step(learning_rate, model, &noisy);
-        self.rate.learn(noisy.gradient());
-        if let Some(average) = &mut self.average {
-            average.add(&model);
-        }
-        let squares = noisy.thresholds().iter().map(|c| c * c);
-        let progress = Progress {
-            step: noisy.step() + 1,
-            steps: self.session.plan().steps(),
-            threshold: squares.sum::<f64>().sqrt(),
-            learning_rate,
-        };
-        Ok((model, progress))
-    }
-
-    fn checkpoint<M: Module>(&self, optimizer: &Optimizer, model: &M) -> Checkpoint {
-        Checkpoint {
-            step: self.session.next_step(),
-            parameters: parameter_values::values(model),
-            optimizer: optimizer.state(),
-            rate: self.rate.state(),
-            thresholds: self.session.threshold_state(),
-            average: self.average.as_ref().map(Average::state),
-        }
-    }
-
-    /// Takes up a checkpoint; returns the model at it.
-    fn restore<M: Module>(
-        &mut self,
-        checkpoint: &Checkpoint,
-        optimizer: &mut Optimizer,
-        model: M,
-        device: &Device,
-    ) -> Result<M, TrainError> {
-        let device = &device.clone().without_autodiff();
-        self.session.go_on_from(checkpoint.step)?;
-        self.session
-            .restore_thresholds(&checkpoint.thresholds, device)?;
-        self.rate.restore(&checkpoint.rate, device);
-        let optimizer_fits = match (&checkpoint.optimizer, checkpoint.step) {
-            (_, 0) => true,
-            (Some(state), _) => optimizer.restore(state, device),
-            (None, _) => false,
-        };
-        if let (Some(average), Some(state)) = (&mut self.average, &checkpoint.average) {
-            average.restore(state, device);
-        }
-        match parameter_values::with_values(model, &checkpoint.parameters) {
-            Some(model) if optimizer_fits => Ok(model),
-            _ => Err(CheckpointError::OtherRun.into()),
-        }
     }
 }
