@@ -1,5 +1,6 @@
 //! The loops under Tacita's layers, on plain slices.
 //!
-//! Nothing here knows of tensors, gradients tapes or privacy: each module is one operation, its
+//! Nothing here knows of tensors, gradient tapes or privacy: each module is one operation, its
 //! derivative, and a test against the obvious loop. The engine calls them on the CPU backend and keeps
 //! its generic path on every other.
+pub mod product;
