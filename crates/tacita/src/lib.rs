@@ -17,6 +17,8 @@ mod chacha;
 mod checkpoint;
 mod checks;
 pub mod clipping;
+#[cfg(feature = "cpu")]
+mod cpu;
 mod diagnostics;
 pub mod gradient;
 mod keys;
