@@ -3,4 +3,8 @@
 //! Nothing here knows of tensors, gradient tapes or privacy: each module is one operation, its
 //! derivative, and a test against the obvious loop. The engine calls them on the CPU backend and keeps
 //! its generic path on every other.
+pub mod convolution;
+pub mod pooling;
 pub mod product;
+#[cfg(test)]
+mod random;

@@ -1,0 +1,41 @@
+//! How a batch is cut: shares for the workers, and in each share blocks of samples that one product
+//! takes together.
+
+use super::Geometry;
+
+/// Columns a product should have before its fixed costs no longer show.
+const COLUMNS: usize = 256;
+
+/// Samples that share one product.
+pub(super) fn samples_per_block(geometry: &Geometry) -> usize {
+    COLUMNS
+        .div_ceil(geometry.positions().max(1))
+        .min(samples_per_share(geometry))
+}
+
+/// Samples of one worker's share. One share per thread, so that sums depend on the number of threads
+/// but not on how they were scheduled.
+pub(super) fn samples_per_share(geometry: &Geometry) -> usize {
+    geometry.batch.div_ceil(rayon::current_num_threads()).max(1)
+}
+
+/// Lays samples `[channels, positions]` side by side: `[channels, samples · positions]`, each value
+/// times its sample's factor.
+pub(super) fn side_by_side<'a>(
+    into: &mut [f32],
+    positions: usize,
+    samples: impl ExactSizeIterator<Item = (&'a [f32], f32)>,
+) {
+    let columns = samples.len() * positions;
+    for (index, (sample, factor)) in samples.enumerate() {
+        for (into, from) in into
+            .chunks_exact_mut(columns)
+            .zip(sample.chunks_exact(positions))
+        {
+            let into = &mut into[index * positions..][..positions];
+            for (into, &from) in into.iter_mut().zip(from) {
+                *into = factor * from;
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Two-dimensional convolution and its derivatives, `[batch, channels, height, width]`.
+//!
+//! A sample's windows become the columns of a matrix in a worker's scratch, and a matrix product does
+//! the rest. The weight is `[channels_out, channels_in / groups, k1, k2]`.
+
+mod block;
+mod forward;
+pub(crate) mod geometry;
+mod input_gradient;
+mod norms;
+mod patches;
+#[cfg(test)]
+mod tests;
+mod weight_gradient;
+
+pub use forward::forward;
+pub use geometry::Geometry;
+pub use input_gradient::input_gradient;
+pub use norms::{Norms, per_sample_norms};
+pub use patches::patches;
+pub use weight_gradient::{per_sample_weight_gradients, weight_gradient, weighted_weight_gradient};

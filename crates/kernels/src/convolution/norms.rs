@@ -1,0 +1,151 @@
+//! The norm of each sample's weight gradient.
+
+use super::Geometry;
+use super::block::samples_per_share;
+use super::weight_gradient::{sample_gradient, scratch};
+use pulp::Arch;
+use rayon::prelude::*;
+
+/// Per sample: the squared norm of the weight's gradient, and the scale of its rounding error.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Norms {
+    /// Squared norms of the gradients as computed in f32, rounded up.
+    pub squares: Vec<f32>,
+    /// Sum over groups and positions of `‖dy‖ · ‖patch‖`, rounded up: no order of summation errs by
+    /// more than a small multiple of the unit roundoff times this.
+    pub reach: Vec<f32>,
+}
+
+/// The squared norm of each sample's weight gradient, which is formed in scratch and dropped.
+///
+/// # Panics
+/// If the sizes are no convolution or a slice has another length.
+pub fn per_sample_norms(geometry: &Geometry, x: &[f32], output_gradient: &[f32]) -> Norms {
+    geometry.check(Some(x), None, Some(output_gradient));
+    let mut squares = vec![0.0; geometry.batch];
+    let mut reach = vec![0.0; geometry.batch];
+    let share = samples_per_share(geometry);
+    squares
+        .par_chunks_mut(share)
+        .zip(reach.par_chunks_mut(share))
+        .enumerate()
+        .for_each(|(index, (squares, reach))| {
+            let mut columns = scratch(geometry);
+            let mut gradient = vec![0.0; geometry.weights()];
+            let mut lengths = Lengths::new(geometry);
+            for (sample, (square, reach)) in squares.iter_mut().zip(reach).enumerate() {
+                let sample = index * share + sample;
+                sample_gradient(
+                    geometry,
+                    x,
+                    output_gradient,
+                    sample,
+                    &mut columns,
+                    &mut gradient,
+                );
+                *square = round_up(squared(&gradient));
+                let x = &x[sample * geometry.sample_in()..][..geometry.sample_in()];
+                let dy = &output_gradient[sample * geometry.sample_out()..];
+                *reach = round_up(lengths.reach(geometry, x, &dy[..geometry.sample_out()]));
+            }
+        });
+    Norms { squares, reach }
+}
+
+/// The sum of squares in f64, eight sums at a time.
+fn squared(values: &[f32]) -> f64 {
+    Arch::new().dispatch(|| {
+        let (eights, rest) = values.as_chunks::<16>();
+        let mut sums = [0.0f64; 16];
+        for eight in eights {
+            for (sum, &value) in sums.iter_mut().zip(eight) {
+                *sum += f64::from(value) * f64::from(value);
+            }
+        }
+        sums.iter().sum::<f64>()
+            + rest
+                .iter()
+                .map(|&v| f64::from(v) * f64::from(v))
+                .sum::<f64>()
+    })
+}
+
+/// An f32 no smaller than `value` and than the exact value `value` was rounded from.
+fn round_up(value: f64) -> f32 {
+    // Sums of non-negative terms in f64: at most 2⁻⁵³ per term, and 2⁻²⁵ is half an f32 step.
+    let nearest = value as f32;
+    if value == 0.0 {
+        nearest
+    } else {
+        nearest.next_up()
+    }
+}
+
+/// Lengths of windows and of output gradients, per position.
+struct Lengths {
+    image: Vec<f64>,
+    patches: Vec<f64>,
+    outputs: Vec<f64>,
+}
+
+impl Lengths {
+    fn new(geometry: &Geometry) -> Self {
+        Self {
+            image: vec![0.0; geometry.input[0] * geometry.input[1]],
+            patches: vec![0.0; geometry.positions()],
+            outputs: vec![0.0; geometry.positions()],
+        }
+    }
+
+    /// A window's squared length is the sum, over the kernel's offsets, of the squares summed over
+    /// channels: `k1 · k2` reads per position, not `channels · k1 · k2`.
+    fn reach(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32]) -> f64 {
+        let per_group = (x.len() / geometry.groups, dy.len() / geometry.groups);
+        (0..geometry.groups)
+            .map(|group| {
+                sum_of_squares(&mut self.image, &x[group * per_group.0..][..per_group.0]);
+                sum_of_squares(&mut self.outputs, &dy[group * per_group.1..][..per_group.1]);
+                self.window_sums(geometry);
+                self.patches
+                    .iter()
+                    .zip(&self.outputs)
+                    .map(|(patch, output)| (patch * output).sqrt())
+                    .sum::<f64>()
+            })
+            .sum()
+    }
+
+    fn window_sums(&mut self, geometry: &Geometry) {
+        self.patches.fill(0.0);
+        let (width, stride) = (geometry.output[1], geometry.stride);
+        for offset_down in 0..geometry.kernel[0] {
+            let down = geometry.span(0, offset_down);
+            for offset_along in 0..geometry.kernel[1] {
+                let along = geometry.span(1, offset_along);
+                for row in down.first..down.end {
+                    let line = (down.start + (row - down.first) * stride[0]) * geometry.input[1];
+                    let sums = &mut self.patches[row * width..][along.first..along.end];
+                    let from = self.image[line..][along.start..].iter().step_by(stride[1]);
+                    for (sum, value) in sums.iter_mut().zip(from) {
+                        *sum += value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The squares of several planes, summed over the planes.
+fn sum_of_squares(sums: &mut [f64], planes: &[f32]) {
+    sums.fill(0.0);
+    if sums.is_empty() {
+        return;
+    }
+    Arch::new().dispatch(|| {
+        for plane in planes.chunks_exact(sums.len()) {
+            for (sum, &value) in sums.iter_mut().zip(plane) {
+                *sum += f64::from(value) * f64::from(value);
+            }
+        }
+    });
+}

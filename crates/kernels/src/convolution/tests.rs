@@ -1,0 +1,230 @@
+//! Every kernel against the nested loop in f64.
+
+use super::*;
+use crate::random::{close, values};
+use proptest::prelude::*;
+
+/// A geometry from free choices; `spare` rows and columns of the largest output are left out.
+fn geometries() -> impl Strategy<Value = Geometry> {
+    let axis = || {
+        (
+            1usize..4,
+            1usize..4,
+            1usize..3,
+            0usize..4,
+            0usize..3,
+            1usize..12,
+            0usize..2,
+        )
+    };
+    (0usize..6, 1usize..4, 1usize..4, 1usize..4, axis(), axis()).prop_map(
+        |(batch, groups, channels_in, channels_out, rows, columns)| {
+            let mut geometry = Geometry {
+                batch,
+                channels_in: groups * channels_in,
+                channels_out: groups * channels_out,
+                groups,
+                input: [0; 2],
+                output: [0; 2],
+                kernel: [0; 2],
+                stride: [0; 2],
+                padding: [(0, 0); 2],
+                dilation: [0; 2],
+            };
+            for (axis, sizes) in [rows, columns].into_iter().enumerate() {
+                let (kernel, stride, dilation, before, after, input, spare) = sizes;
+                let reach = (kernel - 1) * dilation + 1;
+                let padded = (input + before + after).max(reach);
+                geometry.kernel[axis] = kernel;
+                geometry.stride[axis] = stride;
+                geometry.dilation[axis] = dilation;
+                geometry.padding[axis] = (before, padded - input - before);
+                geometry.input[axis] = input;
+                geometry.output[axis] =
+                    ((padded - reach) / stride + 1 - spare.min((padded - reach) / stride)).max(1);
+            }
+            geometry
+        },
+    )
+}
+
+/// Calls `visit(x index, weight index, y index, sample)` for every product of the convolution.
+fn by_loop(g: &Geometry, mut visit: impl FnMut(usize, usize, usize, usize)) {
+    let (per_in, per_out) = (g.channels_in / g.groups, g.channels_out / g.groups);
+    for sample in 0..g.batch {
+        for out in 0..g.channels_out {
+            for row in 0..g.output[0] {
+                for column in 0..g.output[1] {
+                    for channel in 0..per_in {
+                        for down in 0..g.kernel[0] {
+                            for along in 0..g.kernel[1] {
+                                let y = row * g.stride[0] + down * g.dilation[0];
+                                let x = column * g.stride[1] + along * g.dilation[1];
+                                let (Some(y), Some(x)) =
+                                    (y.checked_sub(g.padding[0].0), x.checked_sub(g.padding[1].0))
+                                else {
+                                    continue;
+                                };
+                                if y >= g.input[0] || x >= g.input[1] {
+                                    continue;
+                                }
+                                let from = out / per_out * per_in + channel;
+                                visit(
+                                    ((sample * g.channels_in + from) * g.input[0] + y) * g.input[1]
+                                        + x,
+                                    ((out * per_in + channel) * g.kernel[0] + down) * g.kernel[1]
+                                        + along,
+                                    ((sample * g.channels_out + out) * g.output[0] + row)
+                                        * g.output[1]
+                                        + column,
+                                    sample,
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct Problem {
+    x: Vec<f32>,
+    weight: Vec<f32>,
+    dy: Vec<f32>,
+}
+
+fn problem(g: &Geometry, seed: u64) -> Problem {
+    let mut values = values(seed);
+    Problem {
+        x: values(g.batch * g.sample_in()),
+        weight: values(g.weights()),
+        dy: values(g.batch * g.sample_out()),
+    }
+}
+
+fn sample_gradients(g: &Geometry, p: &Problem) -> Vec<f64> {
+    let mut expected = vec![0.0; g.batch * g.weights()];
+    by_loop(g, |x, w, y, sample| {
+        expected[sample * g.weights() + w] += f64::from(p.x[x]) * f64::from(p.dy[y]);
+    });
+    expected
+}
+
+proptest! {
+    #[test]
+    fn forward_is_the_nested_loop(g in geometries(), seed: u64, biased: bool) {
+        let p = problem(&g, seed);
+        let bias = biased.then(|| values(seed ^ 1)(g.channels_out));
+        let mut expected: Vec<f64> = (0..g.batch * g.sample_out())
+            .map(|at| bias.as_ref().map_or(0.0, |b| f64::from(b[at / g.positions() % g.channels_out])))
+            .collect();
+        by_loop(&g, |x, w, y, _| expected[y] += f64::from(p.x[x]) * f64::from(p.weight[w]));
+        close(&forward(&g, &p.x, &p.weight, bias.as_deref()), &expected)?;
+    }
+
+    #[test]
+    fn input_gradient_is_the_nested_loop(g in geometries(), seed: u64, biased: bool) {
+        let p = problem(&g, seed);
+        let bias = biased.then(|| values(seed ^ 1)(g.channels_in));
+        let plane = g.input[0] * g.input[1];
+        let mut expected: Vec<f64> = (0..g.batch * g.sample_in())
+            .map(|at| bias.as_ref().map_or(0.0, |b| f64::from(b[at / plane % g.channels_in])))
+            .collect();
+        by_loop(&g, |x, w, y, _| expected[x] += f64::from(p.dy[y]) * f64::from(p.weight[w]));
+        close(&input_gradient(&g, &p.weight, &p.dy, bias.as_deref()), &expected)?;
+    }
+
+    #[test]
+    fn weight_gradients_are_the_nested_loop(g in geometries(), seed: u64) {
+        let p = problem(&g, seed);
+        let each = sample_gradients(&g, &p);
+        close(&per_sample_weight_gradients(&g, &p.x, &p.dy), &each)?;
+        let mut factors = values(seed ^ 2)(g.batch);
+        let sum = |factors: &[f32]| -> Vec<f64> {
+            (0..g.weights())
+                .map(|w| (0..g.batch).map(|i| f64::from(factors[i]) * each[i * g.weights() + w]).sum())
+                .collect()
+        };
+        close(&weight_gradient(&g, &p.x, &p.dy), &sum(&vec![1.0; g.batch]))?;
+        if let Some(first) = factors.first_mut() {
+            *first = 0.0;
+        }
+        close(&weighted_weight_gradient(&g, &p.x, &p.dy, &factors), &sum(&factors))?;
+    }
+
+    #[test]
+    fn norms_are_those_of_the_sample_gradients(g in geometries(), seed: u64) {
+        let p = problem(&g, seed);
+        let formed = per_sample_weight_gradients(&g, &p.x, &p.dy);
+        let norms = per_sample_norms(&g, &p.x, &p.dy);
+        let windows = patches(&g, &p.x, 0, g.batch);
+        for sample in 0..g.batch {
+            let square: f64 = formed[sample * g.weights()..][..g.weights()]
+                .iter().map(|&v| f64::from(v).powi(2)).sum();
+            let got = f64::from(norms.squares[sample]);
+            prop_assert!(got >= square && got <= square * (1.0 + 1e-6) + 1e-40);
+            let mut reach = 0.0;
+            for group in 0..g.groups {
+                for position in 0..g.positions() {
+                    let length = |all: &[f32], rows: usize| -> f64 {
+                        (0..rows)
+                            .map(|r| f64::from(all[((sample * g.groups + group) * rows + r) * g.positions() + position]).powi(2))
+                            .sum::<f64>().sqrt()
+                    };
+                    reach += length(&windows, g.patch()) * length(&p.dy, g.channels_out / g.groups);
+                }
+            }
+            let got = f64::from(norms.reach[sample]);
+            prop_assert!(got >= reach * (1.0 - 1e-14) && got <= reach * (1.0 + 1e-6) + 1e-40);
+        }
+    }
+
+    #[test]
+    fn patches_times_the_weight_are_the_convolution(g in geometries(), seed: u64) {
+        let p = problem(&g, seed);
+        let (first, count) = (g.batch / 2, g.batch - g.batch / 2);
+        let windows = patches(&g, &p.x, first, count);
+        let y = forward(&g, &p.x, &p.weight, None);
+        let per_out = g.channels_out / g.groups;
+        let expected: Vec<f64> = (0..count * g.sample_out())
+            .map(|at| {
+                let (position, out) = (at % g.positions(), at / g.positions() % g.channels_out);
+                let sample = at / g.sample_out();
+                (0..g.patch())
+                    .map(|k| {
+                        let row = (sample * g.groups + out / per_out) * g.patch() + k;
+                        f64::from(windows[row * g.positions() + position]) * f64::from(p.weight[out * g.patch() + k])
+                    })
+                    .sum()
+            })
+            .collect();
+        close(&y[first * g.sample_out()..], &expected)?;
+    }
+
+    #[test]
+    fn a_bad_sample_stays_alone(g in geometries(), seed: u64, bad in prop::sample::select(vec![f32::NAN, f32::INFINITY])) {
+        prop_assume!(g.batch > 1);
+        let clean = problem(&g, seed);
+        let mut p = problem(&g, seed);
+        let sick = seed as usize % g.batch;
+        p.x[sick * g.sample_in()..][..g.sample_in()].fill(bad);
+        p.dy[sick * g.sample_out()..][..g.sample_out()].fill(bad);
+        let same = |kernel: &dyn Fn(&Problem) -> Vec<f32>| {
+            let (with, without) = (kernel(&p), kernel(&clean));
+            let size = with.len() / g.batch;
+            (0..with.len()).all(|at| at / size == sick || with[at] == without[at])
+        };
+        prop_assert!(same(&|p| forward(&g, &p.x, &p.weight, None)));
+        prop_assert!(same(&|p| input_gradient(&g, &p.weight, &p.dy, None)));
+        prop_assert!(same(&|p| per_sample_weight_gradients(&g, &p.x, &p.dy)));
+        prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).squares));
+        prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).reach));
+        let mut factors = values(seed ^ 2)(g.batch);
+        factors[sick] = 0.0;
+        prop_assert_eq!(
+            weighted_weight_gradient(&g, &p.x, &p.dy, &factors),
+            weighted_weight_gradient(&g, &clean.x, &clean.dy, &factors)
+        );
+    }
+}
