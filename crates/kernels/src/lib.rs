@@ -3,8 +3,18 @@
 //! Nothing here knows of tensors, gradient tapes or privacy: each module is one operation, its
 //! derivative, and a test against the obvious loop. The engine calls them on the CPU backend and keeps
 //! its generic path on every other.
+
+pub mod activation;
+mod approximate;
 pub mod convolution;
+mod distinct;
+pub mod lstm;
+pub mod normalise;
 pub mod pooling;
 pub mod product;
 #[cfg(test)]
 mod random;
+pub mod rows;
+pub mod softmax;
+pub mod update;
+mod vector;

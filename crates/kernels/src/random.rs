@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
 /// A source of slices of numbers in `[−1, 1)`.
-pub(crate) fn values(seed: u64) -> impl FnMut(usize) -> Vec<f32> {
-    let mut state = seed;
+pub(crate) fn source(seed: u64) -> impl FnMut(usize) -> Vec<f32> {
+    let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
     move |count| {
         let mut next = || {
             state = state
@@ -15,6 +15,19 @@ pub(crate) fn values(seed: u64) -> impl FnMut(usize) -> Vec<f32> {
         };
         (0..count).map(|_| next()).collect()
     }
+}
+
+/// `count` values in `[−1, 1)`, the same for the same seed.
+pub(crate) fn values(count: usize, seed: u64) -> Vec<f32> {
+    source(seed)(count)
+}
+
+/// `count` whole numbers in `0..below`, the same for the same seed.
+pub(crate) fn indices(count: usize, below: usize, seed: u64) -> Vec<i64> {
+    values(count, seed)
+        .iter()
+        .map(|v| ((v * 0.5 + 0.5) * below as f32) as i64 % below as i64)
+        .collect()
 }
 
 /// Every value within 10⁻⁴ of what the loop in f64 expects: sums of at most some hundred terms below 1.

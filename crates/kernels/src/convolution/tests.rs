@@ -1,7 +1,7 @@
 //! Every kernel against the nested loop in f64.
 
 use super::*;
-use crate::random::{close, values};
+use crate::random::{close, source};
 use proptest::prelude::*;
 
 /// A geometry from free choices; `spare` rows and columns of the largest output are left out.
@@ -95,7 +95,7 @@ struct Problem {
 }
 
 fn problem(g: &Geometry, seed: u64) -> Problem {
-    let mut values = values(seed);
+    let mut values = source(seed);
     Problem {
         x: values(g.batch * g.sample_in()),
         weight: values(g.weights()),

@@ -1,7 +1,7 @@
 //! Both poolings against the nested loop.
 
 use super::*;
-use crate::random::{close, values};
+use crate::random::{close, source};
 use proptest::prelude::*;
 
 fn windows() -> impl Strategy<Value = Window> {
@@ -71,7 +71,7 @@ fn rough(seed: u64, count: usize) -> Vec<f32> {
         -18.0 => f32::INFINITY,
         other => (other / 5.0).round(),
     };
-    values(seed)(count).into_iter().map(rough).collect()
+    source(seed)(count).into_iter().map(rough).collect()
 }
 
 proptest! {
@@ -102,7 +102,7 @@ proptest! {
 
     #[test]
     fn averages_are_the_nested_loop(w in windows(), seed: u64, count_padding: bool) {
-        let x = values(seed)(w.planes * w.plane_in());
+        let x = source(seed)(w.planes * w.plane_in());
         let dy = values(seed ^ 1)(w.planes * w.plane_out());
         let mut y = vec![0.0; dy.len()];
         let mut dx = vec![0.0; x.len()];

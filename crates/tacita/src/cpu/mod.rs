@@ -5,7 +5,10 @@
 //! derivative in Burn's graph ([`Derivative`]). Anything else (another backend, another precision)
 //! is refused with `None`, and the caller takes Burn's own operation.
 
+pub(crate) mod convolution;
+pub(crate) mod linear;
 mod operation;
+pub(crate) mod pooling;
 pub(crate) mod probe;
 mod values;
 

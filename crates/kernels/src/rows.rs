@@ -1,0 +1,433 @@
+//! Rows of a table by index: embeddings, and per-sample gradients of them.
+//!
+//! Sample i's gradient of the table adds `gradient[i, t]` to row `rows[i, t]`. Rows that repeat within
+//! a sample add up before a norm is taken. In the `_shared` functions every position of a sample has
+//! the same gradient row, which mean pooling produces; it is then given once per sample.
+use crate::distinct::Distinct;
+use crate::vector::{PIECE, add_scaled, round_up, squares};
+use rayon::prelude::*;
+
+/// The rows named by `rows`, one after the other.
+///
+/// ```
+/// let table = [1.0, 2.0, 3.0, 4.0];
+/// assert_eq!(tacita_kernels::rows::gather(&table, 2, &[1, 0, 1]), [3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+/// ```
+///
+/// # Panics
+/// If a row lies outside the table.
+pub fn gather(table: &[f32], width: usize, rows: &[i64]) -> Vec<f32> {
+    let row_count = table.len().checked_div(width).unwrap_or(0);
+    let mut out = Vec::with_capacity(rows.len() * width);
+    for &row in rows {
+        let start = checked(row, row_count) * width;
+        out.extend_from_slice(&table[start..start + width]);
+    }
+    out
+}
+
+/// A table of `row_count` rows: the sum of the gradient rows of each.
+///
+/// # Panics
+/// If a row lies outside the table, or there is not one gradient row per index.
+pub fn scatter_add(row_count: usize, width: usize, rows: &[i64], gradient: &[f32]) -> Vec<f32> {
+    assert_eq!(
+        gradient.len(),
+        rows.len() * width,
+        "one gradient row per index"
+    );
+    by_table_part(row_count, width, rows, |table, position, row| {
+        add_scaled(
+            &mut table[row * width..][..width],
+            &gradient[position * width..][..width],
+            1.0,
+        );
+    })
+}
+
+/// The sum over samples of `factors[i]` · gradient of sample i, as a table of `row_count` rows.
+///
+/// A factor of exactly 0 contributes exactly nothing, even if the sample's gradient is not a number.
+///
+/// # Shapes
+/// - `rows`: `[batch, positions]`; `gradient`: `[batch, positions, width]`; `factors`: `[batch]`.
+///
+/// # Panics
+/// If a row lies outside the table, or the lengths do not agree.
+pub fn weighted_scatter_add(
+    row_count: usize,
+    width: usize,
+    rows: &[i64],
+    gradient: &[f32],
+    factors: &[f32],
+) -> Vec<f32> {
+    assert_eq!(
+        gradient.len(),
+        rows.len() * width,
+        "one gradient row per index"
+    );
+    let positions = positions(rows, factors);
+    by_table_part(row_count, width, rows, |table, position, row| {
+        let factor = factors[position / positions];
+        if factor != 0.0 {
+            add_scaled(
+                &mut table[row * width..][..width],
+                &gradient[position * width..][..width],
+                factor,
+            );
+        }
+    })
+}
+
+/// [`weighted_scatter_add`] where all positions of a sample share one gradient row.
+///
+/// # Shapes
+/// - `rows`: `[batch, positions]`; `gradient`: `[batch, width]`; `factors`: `[batch]`.
+///
+/// # Panics
+/// If a row lies outside the table, or the lengths do not agree.
+pub fn weighted_scatter_add_shared(
+    row_count: usize,
+    width: usize,
+    rows: &[i64],
+    gradient: &[f32],
+    factors: &[f32],
+) -> Vec<f32> {
+    assert_eq!(
+        gradient.len(),
+        factors.len() * width,
+        "one gradient row per sample"
+    );
+    let positions = positions(rows, factors);
+    by_table_part(row_count, width, rows, |table, position, row| {
+        let sample = position / positions;
+        let factor = factors[sample];
+        if factor != 0.0 {
+            add_scaled(
+                &mut table[row * width..][..width],
+                &gradient[sample * width..][..width],
+                factor,
+            );
+        }
+    })
+}
+
+/// Upper bounds on the squared norm of each sample's gradient, and on Σₜ ‖`gradient[i, t]`‖.
+///
+/// Both are accumulated in f64 and rounded up to f32. The second ("reach") bounds the norm before
+/// equal rows cancel, and so the rounding of a sum of them.
+///
+/// # Shapes
+/// - `rows`: `[batch, positions]`; `gradient`: `[batch, positions, width]`.
+///
+/// # Panics
+/// If the lengths do not agree.
+pub fn per_sample_squares(
+    rows: &[i64],
+    gradient: &[f32],
+    batch: usize,
+    positions: usize,
+    width: usize,
+) -> (Vec<f32>, Vec<f32>) {
+    assert_eq!(rows.len(), batch * positions, "one row per position");
+    assert_eq!(
+        gradient.len(),
+        rows.len() * width,
+        "one gradient row per index"
+    );
+    let terms = positions * (width + 1);
+    (0..batch)
+        .into_par_iter()
+        .with_min_len((PIECE / (positions * width).max(1)).max(1))
+        .map_init(
+            || (Distinct::new(positions), vec![0.0_f64; positions * width]),
+            |(distinct, sums), sample| {
+                let rows = &rows[sample * positions..][..positions];
+                let gradient = &gradient[sample * positions * width..][..positions * width];
+                distinct.clear();
+                let (square, reach) = pulp::Arch::new()
+                    .dispatch(|| one_sample(rows, gradient, width, distinct, sums));
+                (round_up(square, terms), round_up(reach, terms))
+            },
+        )
+        .unzip()
+}
+
+#[inline(always)]
+fn one_sample(
+    rows: &[i64],
+    gradient: &[f32],
+    width: usize,
+    distinct: &mut Distinct,
+    sums: &mut [f64],
+) -> (f64, f64) {
+    let mut reach = 0.0;
+    for (position, &row) in rows.iter().enumerate() {
+        let gradient = &gradient[position * width..][..width];
+        let known = distinct.count();
+        let slot = distinct.slot(row);
+        let sum = &mut sums[slot * width..][..width];
+        if slot == known {
+            for (sum, &g) in sum.iter_mut().zip(gradient) {
+                *sum = f64::from(g);
+            }
+        } else {
+            for (sum, &g) in sum.iter_mut().zip(gradient) {
+                *sum += f64::from(g);
+            }
+        }
+        reach += squares(gradient).sqrt();
+    }
+    let mut lanes = [0.0_f64; 16];
+    let (chunks, rest) = sums[..distinct.count() * width].as_chunks::<16>();
+    for chunk in chunks {
+        for lane in 0..16 {
+            lanes[lane] = chunk[lane].mul_add(chunk[lane], lanes[lane]);
+        }
+    }
+    for (lane, &sum) in lanes.iter_mut().zip(rest) {
+        *lane += sum * sum;
+    }
+    (lanes.iter().sum(), reach)
+}
+
+/// [`per_sample_squares`] where all positions of a sample share one gradient row:
+/// ‖gᵢ‖² = Σ over rows of count² · ‖g‖².
+///
+/// # Shapes
+/// - `rows`: `[batch, positions]`; `gradient`: `[batch, width]`.
+///
+/// # Panics
+/// If the lengths do not agree.
+pub fn per_sample_squares_shared(
+    rows: &[i64],
+    gradient: &[f32],
+    batch: usize,
+    positions: usize,
+    width: usize,
+) -> (Vec<f32>, Vec<f32>) {
+    assert_eq!(rows.len(), batch * positions, "one row per position");
+    assert_eq!(gradient.len(), batch * width, "one gradient row per sample");
+    (0..batch)
+        .into_par_iter()
+        .with_min_len((PIECE / positions.max(1)).max(1))
+        .map_init(
+            || (Distinct::new(positions), vec![0_u32; positions]),
+            |(distinct, counts), sample| {
+                distinct.clear();
+                counts.fill(0);
+                for &row in &rows[sample * positions..][..positions] {
+                    counts[distinct.slot(row)] += 1;
+                }
+                let repeats: f64 = counts.iter().map(|&n| f64::from(n) * f64::from(n)).sum();
+                let gradient = &gradient[sample * width..][..width];
+                let square = pulp::Arch::new().dispatch(|| squares(gradient));
+                (
+                    round_up(repeats * square, width),
+                    round_up(positions as f64 * square.sqrt(), width),
+                )
+            },
+        )
+        .unzip()
+}
+
+fn positions(rows: &[i64], factors: &[f32]) -> usize {
+    let positions = rows.len().checked_div(factors.len()).unwrap_or(0);
+    assert_eq!(
+        rows.len(),
+        positions * factors.len(),
+        "as many rows for every factor"
+    );
+    positions
+}
+
+fn checked(row: i64, row_count: usize) -> usize {
+    match usize::try_from(row) {
+        Ok(row) if row < row_count => row,
+        _ => panic!("row {row} of a table of {row_count} rows"),
+    }
+}
+
+/// Calls `add(part of the table, position, row within the part)` for every index, each thread with its
+/// own part of the table: no two write to one row, and the order of additions is always the same.
+fn by_table_part(
+    row_count: usize,
+    width: usize,
+    rows: &[i64],
+    add: impl Fn(&mut [f32], usize, usize) + Sync,
+) -> Vec<f32> {
+    for &row in rows {
+        checked(row, row_count);
+    }
+    let mut table = vec![0.0; row_count * width];
+    if table.is_empty() {
+        return table;
+    }
+    let threads = match rows.len() * width {
+        small if small <= PIECE => 1,
+        _ => rayon::current_num_threads(),
+    };
+    let part = row_count.div_ceil(threads);
+    table
+        .par_chunks_mut(part * width)
+        .enumerate()
+        .for_each(|(index, table)| {
+            let start = index * part;
+            let here = table.len() / width;
+            pulp::Arch::new().dispatch(|| {
+                for (position, &row) in rows.iter().enumerate() {
+                    // Rows of earlier parts wrap around to huge numbers.
+                    let row = (row as usize).wrapping_sub(start);
+                    if row < here {
+                        add(table, position, row);
+                    }
+                }
+            });
+        });
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{indices, values};
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    /// A sample's whole gradient of the table.
+    fn table_of(rows: &[i64], gradient: &[f32], width: usize) -> HashMap<i64, Vec<f64>> {
+        let mut table = HashMap::new();
+        for (row, gradient) in rows.iter().zip(gradient.chunks(width)) {
+            let sum = table.entry(*row).or_insert_with(|| vec![0.0; width]);
+            for (sum, g) in sum.iter_mut().zip(gradient) {
+                *sum += f64::from(*g);
+            }
+        }
+        table
+    }
+
+    fn rounded_up(seen: f32, exact: f64) -> bool {
+        let seen = f64::from(seen);
+        seen >= exact * (1.0 - 1e-15) && seen <= exact * (1.0 + 1.3e-7) + 1e-44
+    }
+
+    proptest! {
+        #[test]
+        fn samples_equal_their_tables(
+            batch in 0usize..8, positions in 0usize..40, width in 1usize..40,
+            row_count in 1usize..50, seed: u64,
+        ) {
+            let rows = indices(batch * positions, row_count, seed);
+            let gradient = values(rows.len() * width, !seed);
+            let mut factors = values(batch, seed ^ 9);
+            if let Some(factor) = factors.first_mut() { *factor = 0.0; }
+            let (square, reach) = per_sample_squares(&rows, &gradient, batch, positions, width);
+            prop_assert_eq!(square.len(), batch);
+            let mut expected = vec![0.0; row_count * width];
+            let mut plain = vec![0.0; row_count * width];
+            for sample in 0..batch {
+                let at = sample * positions..(sample + 1) * positions;
+                let gradient = &gradient[at.start * width..at.end * width];
+                let table = table_of(&rows[at], gradient, width);
+                let exact: f64 = table.values().flatten().map(|v| v * v).sum();
+                prop_assert!(rounded_up(square[sample], exact));
+                let exact: f64 = gradient
+                    .chunks(width)
+                    .map(|g| g.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt())
+                    .sum();
+                prop_assert!(rounded_up(reach[sample], exact));
+                for (row, sum) in table {
+                    for (column, sum) in sum.into_iter().enumerate() {
+                        plain[row as usize * width + column] += sum;
+                        expected[row as usize * width + column] += f64::from(factors[sample]) * sum;
+                    }
+                }
+            }
+            let seen = weighted_scatter_add(row_count, width, &rows, &gradient, &factors);
+            for (seen, expected) in seen.iter().zip(&expected) {
+                prop_assert!((f64::from(*seen) - expected).abs() <= 2e-5);
+            }
+            let seen = scatter_add(row_count, width, &rows, &gradient);
+            for (seen, plain) in seen.iter().zip(&plain) {
+                prop_assert!((f64::from(*seen) - plain).abs() <= 2e-5);
+            }
+        }
+
+        #[test]
+        fn shared_gradients_equal_repeated_ones(
+            batch in 0usize..8, positions in 0usize..40, width in 1usize..40,
+            row_count in 1usize..50, seed: u64,
+        ) {
+            let rows = indices(batch * positions, row_count, seed);
+            let shared = values(batch * width, !seed);
+            let repeated: Vec<f32> = shared
+                .chunks(width)
+                .flat_map(|g| g.repeat(positions))
+                .collect();
+            let factors = values(batch, seed ^ 9);
+            let close = |a: &[f32], b: &[f32], slack: f32| {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= slack * (1.0 + b.abs()))
+            };
+            let (square, reach) = per_sample_squares(&rows, &repeated, batch, positions, width);
+            let (square_shared, reach_shared) =
+                per_sample_squares_shared(&rows, &shared, batch, positions, width);
+            prop_assert!(close(&square_shared, &square, 1.3e-7));
+            prop_assert!(close(&reach_shared, &reach, 1.3e-7));
+            let sum = weighted_scatter_add(row_count, width, &rows, &repeated, &factors);
+            let sum_shared = weighted_scatter_add_shared(row_count, width, &rows, &shared, &factors);
+            prop_assert!(close(&sum_shared, &sum, 1e-5));
+        }
+    }
+
+    #[test]
+    fn large_tables_equal_the_sum_of_halves() {
+        let rows = indices(20_000, 700, 3);
+        let gradient: Vec<f32> = values(20_000 * 8, 4)
+            .iter()
+            .map(|v| (v * 16.0).round())
+            .collect();
+        let whole = scatter_add(700, 8, &rows, &gradient);
+        let mut halves = scatter_add(700, 8, &rows[..10_000], &gradient[..80_000]);
+        let second = scatter_add(700, 8, &rows[10_000..], &gradient[80_000..]);
+        for (a, b) in halves.iter_mut().zip(second) {
+            *a += b;
+        }
+        assert_eq!(whole, halves);
+    }
+
+    #[test]
+    fn nan_sample_of_factor_zero_contributes_nothing() {
+        let rows = [0, 1, 1, 0];
+        let gradient = [f32::NAN, f32::INFINITY, 2.0, 3.0];
+        let factors = [0.0, 2.0];
+        assert_eq!(
+            weighted_scatter_add(2, 1, &rows, &gradient, &factors),
+            [6.0, 4.0]
+        );
+        let shared = [f32::NAN, 3.0];
+        assert_eq!(
+            weighted_scatter_add_shared(2, 1, &rows, &shared, &factors),
+            [6.0, 6.0]
+        );
+    }
+
+    #[test]
+    fn nan_stays_in_its_sample() {
+        let (square, reach) =
+            per_sample_squares(&[0, 0, 0, 0], &[f32::NAN, 0.0, 3.0, 4.0], 2, 2, 1);
+        assert!(square[0].is_nan() && reach[0].is_nan());
+        assert!(rounded_up(square[1], 49.0) && rounded_up(reach[1], 7.0));
+    }
+
+    #[test]
+    #[should_panic(expected = "row 5 of a table of 5 rows")]
+    fn a_row_beyond_the_table_is_refused() {
+        scatter_add(5, 1, &[5], &[1.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "row -1 of a table of 2 rows")]
+    fn a_negative_row_is_refused() {
+        gather(&[1.0, 2.0], 1, &[-1]);
+    }
+}
