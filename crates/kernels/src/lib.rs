@@ -5,6 +5,7 @@
 //! its generic path on every other.
 
 pub mod activation;
+pub mod affine;
 mod approximate;
 pub mod convolution;
 mod distinct;

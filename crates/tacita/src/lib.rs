@@ -26,6 +26,7 @@ pub mod layers;
 mod ledger_file;
 mod model_file;
 pub mod noise;
+pub mod ops;
 pub mod optim;
 mod parameter_values;
 mod parameters;

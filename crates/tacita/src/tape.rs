@@ -122,8 +122,9 @@ pub fn record<R>(forward: impl FnOnce() -> R) -> (R, Tape) {
 
 /// Makes `y` a point at which the graph yields ∂L/∂y.
 ///
-/// `bias`, broadcast to the shape of `y`, *is* the probe, so the addition the layer makes anyway is
-/// the only cost. Where `y` is untracked (the first layer), the output itself becomes the leaf.
+/// On the CPU a probe without bias is a node of the graph that costs nothing. Elsewhere `bias`,
+/// broadcast to the shape of `y`, *is* the probe, so the addition the layer makes anyway is the only
+/// cost. Where `y` is untracked (the first layer), the output itself becomes the leaf.
 ///
 /// # Shapes
 /// - `y`: any; dimension 0 is the sample.
@@ -137,12 +138,17 @@ pub fn probe<const D: usize>(y: Tensor<D>, bias: Option<Tensor<D>>) -> (Tensor<D
         let leaf = y.autodiff().require_grad();
         return (leaf.clone(), Probe { leaf });
     }
-    let shape = y.shape();
-    let bias = match bias {
-        Some(bias) => bias.inner(),
-        None => Tensor::zeros([1; D], &y.device().without_autodiff()),
-    };
-    let leaf = bias.expand(shape).autodiff().require_grad();
+    let (shape, device) = (y.shape(), y.device().without_autodiff());
+    let leaf = |values: Tensor<D>| values.expand(shape.clone()).autodiff().require_grad();
+    let zero = || Tensor::zeros([1; D], &device);
+    #[cfg(feature = "cpu")]
+    if bias.is_none() {
+        let leaf = leaf(zero());
+        if let Some(y) = crate::cpu::probe::probe(&y, &leaf) {
+            return (y, Probe { leaf });
+        }
+    }
+    let leaf = leaf(bias.map_or_else(zero, Tensor::inner));
     (y + leaf.clone(), Probe { leaf })
 }
 

@@ -4,10 +4,11 @@ use super::batch::{Unlabelled, mean_squared_error};
 use super::cnn::same_on_all_sides;
 use burn::config::Config;
 use burn::module::Module;
-use burn::tensor::activation::{leaky_relu, relu, sigmoid};
+use burn::tensor::activation::leaky_relu;
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
+use tacita::ops::{relu, sigmoid};
 
 /// Configuration of an [`Autoencoder`].
 #[derive(Config, Debug)]

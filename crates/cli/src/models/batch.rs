@@ -1,7 +1,7 @@
 //! What models take, and the losses they give.
 
-use burn::tensor::activation::log_softmax;
 use burn::tensor::{Int, Tensor};
+use tacita::ops::log_softmax;
 
 /// Records with a class each.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct Unlabelled {
 /// - logits: `[batch, classes]`; labels and result: `[batch]`
 pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
     let [batch, _] = logits.dims();
-    let picked = log_softmax(logits, 1).gather(1, labels.reshape([batch, 1]));
+    let picked = log_softmax(logits).gather(1, labels.reshape([batch, 1]));
     picked.reshape([batch]).neg()
 }
 

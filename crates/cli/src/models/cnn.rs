@@ -5,10 +5,10 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::nn::PaddingConfig2d;
 use burn::nn::activation::{Activation, ActivationConfig};
-use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
-use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
+use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig, MaxPool2d, MaxPool2dConfig};
+use tacita::ops::activate;
 
 /// One square convolution, followed by the activation and perhaps 2 × 2 max pooling.
 #[derive(Config, Debug)]
@@ -154,14 +154,14 @@ impl Cnn {
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let layers = self.convolutions.iter().zip(&self.pools);
         let features = layers.fold(images, |images, (layer, pool)| {
-            let features = self.activation.forward(layer.forward(images));
+            let features = activate(&self.activation, layer.forward(images));
             match pool {
                 Some(pool) => pool.forward(features),
                 None => features,
             }
         });
         let hidden = self.hidden.forward(features.flatten::<2>(1, 3));
-        self.output.forward(self.activation.forward(hidden))
+        self.output.forward(activate(&self.activation, hidden))
     }
 }
 

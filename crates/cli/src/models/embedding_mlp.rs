@@ -3,10 +3,10 @@
 use super::batch::{Labelled, cross_entropy};
 use burn::config::Config;
 use burn::module::Module;
-use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Embedding, EmbeddingConfig, Linear, LinearConfig};
+use tacita::ops::relu;
 
 /// Configuration of an [`EmbeddingMlp`].
 #[derive(Config, Debug)]

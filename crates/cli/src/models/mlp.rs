@@ -7,6 +7,7 @@ use burn::nn::activation::{Activation, ActivationConfig};
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Linear, LinearConfig};
+use tacita::ops::activate;
 
 /// Configuration of an [`Mlp`].
 #[derive(Config, Debug)]
@@ -54,7 +55,7 @@ impl Mlp {
         layers.fold(rows, |rows, (index, layer)| {
             let rows = layer.forward(rows);
             if index < last {
-                self.activation.forward(rows)
+                activate(&self.activation, rows)
             } else {
                 rows
             }

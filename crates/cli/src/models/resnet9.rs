@@ -4,11 +4,11 @@ use super::batch::{Labelled, cross_entropy};
 use super::cnn::same_on_all_sides;
 use burn::config::Config;
 use burn::module::Module;
-use burn::nn::pool::MaxPool2dConfig;
-use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
+use tacita::layers::MaxPool2dConfig;
 use tacita::layers::{Conv2d, Conv2dConfig, GroupNorm, GroupNormConfig, Linear, LinearConfig};
+use tacita::ops::relu;
 
 /// Configuration of a [`Resnet9`] for 32 × 32 images.
 #[derive(Config, Debug)]

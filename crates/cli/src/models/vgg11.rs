@@ -4,11 +4,11 @@ use super::batch::{Labelled, cross_entropy};
 use super::cnn::same_on_all_sides;
 use burn::config::Config;
 use burn::module::Module;
-use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
-use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
+use tacita::layers::{MaxPool2d, MaxPool2dConfig};
+use tacita::ops::relu;
 
 /// Channels of each convolution, in stages that end with a pooling.
 const STAGES: [&[usize]; 5] = [&[64], &[128], &[256, 256], &[512, 512], &[512, 512]];

@@ -115,7 +115,7 @@ proptest! {
     #[test]
     fn forward_is_the_nested_loop(g in geometries(), seed: u64, biased: bool) {
         let p = problem(&g, seed);
-        let bias = biased.then(|| values(seed ^ 1)(g.channels_out));
+        let bias = biased.then(|| source(seed ^ 1)(g.channels_out));
         let mut expected: Vec<f64> = (0..g.batch * g.sample_out())
             .map(|at| bias.as_ref().map_or(0.0, |b| f64::from(b[at / g.positions() % g.channels_out])))
             .collect();
@@ -126,7 +126,7 @@ proptest! {
     #[test]
     fn input_gradient_is_the_nested_loop(g in geometries(), seed: u64, biased: bool) {
         let p = problem(&g, seed);
-        let bias = biased.then(|| values(seed ^ 1)(g.channels_in));
+        let bias = biased.then(|| source(seed ^ 1)(g.channels_in));
         let plane = g.input[0] * g.input[1];
         let mut expected: Vec<f64> = (0..g.batch * g.sample_in())
             .map(|at| bias.as_ref().map_or(0.0, |b| f64::from(b[at / plane % g.channels_in])))
@@ -140,7 +140,7 @@ proptest! {
         let p = problem(&g, seed);
         let each = sample_gradients(&g, &p);
         close(&per_sample_weight_gradients(&g, &p.x, &p.dy), &each)?;
-        let mut factors = values(seed ^ 2)(g.batch);
+        let mut factors = source(seed ^ 2)(g.batch);
         let sum = |factors: &[f32]| -> Vec<f64> {
             (0..g.weights())
                 .map(|w| (0..g.batch).map(|i| f64::from(factors[i]) * each[i * g.weights() + w]).sum())
@@ -220,7 +220,7 @@ proptest! {
         prop_assert!(same(&|p| per_sample_weight_gradients(&g, &p.x, &p.dy)));
         prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).squares));
         prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).reach));
-        let mut factors = values(seed ^ 2)(g.batch);
+        let mut factors = source(seed ^ 2)(g.batch);
         factors[sick] = 0.0;
         prop_assert_eq!(
             weighted_weight_gradient(&g, &p.x, &p.dy, &factors),

@@ -78,7 +78,7 @@ proptest! {
     #[test]
     fn maxima_are_the_first_of_the_largest(w in windows(), seed: u64) {
         let x = rough(seed, w.planes * w.plane_in());
-        let dy = values(seed ^ 1)(w.planes * w.plane_out());
+        let dy = source(seed ^ 1)(w.planes * w.plane_out());
         let maxima = maximum_forward(&w, &x);
         let mut dx = vec![0.0; x.len()];
         for (at, &dy) in dy.iter().enumerate() {
@@ -103,7 +103,7 @@ proptest! {
     #[test]
     fn averages_are_the_nested_loop(w in windows(), seed: u64, count_padding: bool) {
         let x = source(seed)(w.planes * w.plane_in());
-        let dy = values(seed ^ 1)(w.planes * w.plane_out());
+        let dy = source(seed ^ 1)(w.planes * w.plane_out());
         let mut y = vec![0.0; dy.len()];
         let mut dx = vec![0.0; x.len()];
         for at in 0..dy.len() {

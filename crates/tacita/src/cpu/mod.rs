@@ -5,11 +5,17 @@
 //! derivative in Burn's graph ([`Derivative`]). Anything else (another backend, another precision)
 //! is refused with `None`, and the caller takes Burn's own operation.
 
+pub(crate) mod activation;
+pub(crate) mod affine;
 pub(crate) mod convolution;
+pub(crate) mod gradient;
 pub(crate) mod linear;
+pub(crate) mod normalise;
 mod operation;
 pub(crate) mod pooling;
 pub(crate) mod probe;
+pub(crate) mod recurrent;
+pub(crate) mod softmax;
 mod values;
 
 pub(crate) use operation::{Derivative, Input, apply};

@@ -2,6 +2,7 @@
 
 use super::{Derivative, Input, Values, apply};
 use burn::tensor::Tensor;
+use burn::tensor::ops::MaxPoolOptions;
 use std::sync::Arc;
 use tacita_kernels::pooling::{Window, maximum_backward, maximum_forward};
 
@@ -21,31 +22,27 @@ impl Derivative<1> for Maximum {
 }
 
 /// The maximum of each window.
-pub(crate) fn max_pool2d(
-    x: &Tensor<4>,
-    kernel: [usize; 2],
-    stride: [usize; 2],
-    padding: [(usize, usize); 2],
-    dilation: [usize; 2],
-) -> Option<Tensor<4>> {
+pub(crate) fn max_pool2d(x: &Tensor<4>, options: &MaxPoolOptions<2>) -> Option<Tensor<4>> {
     let shape = x.dims();
     let [batch, channels, height, width] = shape;
-    let input = [height, width];
+    let (input, kernel) = ([height, width], options.kernel_size);
     let outputs = |axis: usize| {
-        let (begin, end) = padding[axis];
-        let span = dilation[axis] * (kernel[axis] - 1) + 1;
-        (input[axis] + begin + end)
-            .checked_sub(span)
-            .map(|room| room / stride[axis] + 1)
+        let (begin, end) = options.padding[axis];
+        let span = options.dilation[axis] * (kernel[axis] - 1) + 1;
+        let room = (input[axis] + begin + end).checked_sub(span)?;
+        Some(room / options.stride[axis] + 1)
     };
+    if options.ceil_mode {
+        return None;
+    }
     let window = Window {
         planes: batch * channels,
         input,
         output: [outputs(0)?, outputs(1)?],
         kernel,
-        stride,
-        padding,
-        dilation,
+        stride: options.stride,
+        padding: options.padding,
+        dilation: options.dilation,
     };
     Some(apply([Input::of(x)?], |[x]| {
         let maxima = maximum_forward(&window, x.slice());
@@ -55,9 +52,7 @@ pub(crate) fn max_pool2d(
             winners: Arc::new(maxima.winners),
             shape,
         };
-        (
-            Values::new(maxima.values, [batch, channels, height, width]),
-            kept,
-        )
+        let values = Values::new(maxima.values, [batch, channels, height, width]);
+        (values, kept)
     }))
 }

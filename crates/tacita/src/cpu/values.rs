@@ -2,7 +2,7 @@
 
 use burn::backend::Flex;
 use burn::backend::tensor::FloatTensor;
-use burn::tensor::{DType, Shape, TensorData};
+use burn::tensor::{DType, Shape, Tensor, TensorData};
 
 /// Values in row-major order, shared rather than copied where the tensor has that order.
 #[derive(Debug, Clone)]
@@ -19,6 +19,12 @@ impl Values {
             tensor.to_contiguous()
         };
         Self { tensor }
+    }
+
+    /// The values of a tensor outside the graph, if the CPU backend holds it in single precision.
+    pub fn free<const D: usize>(tensor: &Tensor<D>) -> Option<Self> {
+        let tensor = tensor.clone().try_into_primitive::<Flex>().ok()?;
+        is_single_precision(&tensor).then(|| Self::of(tensor))
     }
 
     /// New values.
@@ -42,16 +48,11 @@ impl Values {
     pub fn into_tensor(self) -> FloatTensor<Flex> {
         self.tensor
     }
+}
 
-    /// Changes the values in place, or in a copy if somebody else holds them.
-    pub fn change(mut self, change: impl FnOnce(&mut [f32])) -> Self {
-        let bounds = self.tensor.layout().contiguous_offsets();
-        let values = self.tensor.storage_mut::<f32>();
-        match bounds {
-            Some((start, end)) => change(&mut values[start..end]),
-            None => unreachable!("values are in order"),
-        }
-        self
+impl<const D: usize> From<Values> for Tensor<D> {
+    fn from(values: Values) -> Self {
+        Self::from_primitive::<Flex>(values.tensor)
     }
 }
 

@@ -189,6 +189,10 @@ impl Bundle {
     pub fn weighted_sum(&self, factors: Tensor<1>, performance: &Performance) -> Tensor<1> {
         match &self.merged {
             Merged::Direct(gradient) => {
+                #[cfg(feature = "cpu")]
+                if let Some(sum) = crate::cpu::gradient::weighted_row_sum(gradient, &factors) {
+                    return sum;
+                }
                 let [batch, elements] = gradient.dims();
                 let factors = factors.reshape([1, batch]);
                 factors.matmul(gradient.clone()).reshape([elements])

@@ -5,6 +5,8 @@ use super::contribution::Convolution;
 use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
 use super::strategy::{Performance, Size, Strategy};
+#[cfg(feature = "cpu")]
+use crate::cpu::gradient as cpu;
 use burn::tensor::ops::PadMode;
 use burn::tensor::{Slice, Tensor};
 
@@ -62,8 +64,15 @@ impl Convolution {
         } = self.size();
         let output = self.output.clone().narrow(0, first, count);
         let output = output.reshape([count, blocks, left, positions]);
-        let patches = self.patches(first, count);
-        let patches = patches.reshape([count, blocks, right, positions]);
+        #[cfg(feature = "cpu")]
+        let quick = cpu::patches(self, first, count);
+        #[cfg(not(feature = "cpu"))]
+        let quick: Option<Tensor<3>> = None;
+        let shape = [count, blocks, right, positions];
+        let patches = match quick {
+            Some(patches) => patches.reshape(shape),
+            None => self.patches(first, count).reshape(shape),
+        };
         (output.swap_dims(2, 3), patches.swap_dims(2, 3))
     }
 
@@ -76,6 +85,10 @@ impl Convolution {
 
     /// The per-sample gradients, formed from a workspace's worth of patches at a time.
     pub(crate) fn materialise(&self, performance: &Performance) -> Tensor<2> {
+        #[cfg(feature = "cpu")]
+        if let Some(gradients) = cpu::per_sample(self) {
+            return gradients;
+        }
         let batch = self.size().batch;
         let chunk = self.chunk(performance);
         let parts = (0..batch).step_by(chunk).map(|first| {
@@ -95,6 +108,12 @@ impl Convolution {
         strategy: Strategy,
         performance: &Performance,
     ) -> SquaredNorm {
+        #[cfg(feature = "cpu")]
+        if strategy != Strategy::Gram
+            && let Some(norm) = cpu::recomputed_norm(self)
+        {
+            return norm;
+        }
         let size = self.size();
         outer::over_samples(size.batch, self.chunk(performance), |first, count| {
             let (left, right) = self.factors(first, count);
@@ -113,6 +132,10 @@ impl Convolution {
 
     /// Σᵢ cᵢ gᵢ: one product over all positions of a workspace's worth of samples at a time.
     pub(crate) fn weighted_sum(&self, factors: Tensor<1>, performance: &Performance) -> Tensor<1> {
+        #[cfg(feature = "cpu")]
+        if let Some(sum) = cpu::weighted_sum(self, &factors) {
+            return sum;
+        }
         let Size {
             batch,
             blocks,

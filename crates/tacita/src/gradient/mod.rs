@@ -25,7 +25,11 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "cpu")]
+pub(crate) use contribution::Convolution;
 pub use contribution::{Contribution, Target};
 pub use norm::Norms;
+#[cfg(feature = "cpu")]
+pub(crate) use norm::{SquaredNorm, gamma};
 pub use per_sample::{GradientError, PerSampleGradients, Slot, WeightedSums};
 pub use strategy::{Performance, Strategy};

@@ -80,6 +80,10 @@ pub(crate) fn sum_last(rows: Tensor<2>) -> (Tensor<1>, usize) {
 /// # Shapes
 /// - `rows`: `[batch, elements]`
 pub(crate) fn sum_of_squares(rows: Tensor<2>) -> SquaredNorm {
+    #[cfg(feature = "cpu")]
+    if let Some(squares) = crate::cpu::gradient::row_squares(&rows) {
+        return squares;
+    }
     let [batch, length] = rows.dims();
     let block = BLOCKS.into_iter().find(|block| length % block == 0);
     let block = block.unwrap_or(length);

@@ -1,11 +1,12 @@
 //! Multi-head attention made of private linear layers.
 
 use super::Linear;
+use crate::ops;
 use burn::module::Module;
 use burn::nn::activation::Gelu;
 use burn::nn::attention::{MhaOutput, MultiHeadAttentionConfig as Config};
 use burn::nn::{self, Dropout, Initializer};
-use burn::tensor::activation::{quiet_softmax, softmax};
+use burn::tensor::activation::quiet_softmax;
 use burn::tensor::{Bool, Tensor};
 
 layer_config! {
@@ -123,7 +124,7 @@ impl MultiHeadAttention {
         let weights = if self.quiet_softmax {
             quiet_softmax(scores, 3)
         } else {
-            softmax(scores, 3)
+            ops::softmax(scores)
         };
         let weights = self.dropout.forward(weights);
         let context = weights.clone().matmul(value).swap_dims(1, 2);

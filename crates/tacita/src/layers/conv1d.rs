@@ -3,7 +3,7 @@
 use super::conv2d::convolve;
 use super::padding;
 use crate::gradient::Target;
-use crate::tape;
+use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer, PaddingConfig1d};
 use burn::tensor::{Tensor, ops::ConvOptions};
@@ -56,9 +56,6 @@ impl Conv1d {
     /// - input: `[batch, channels_in, length_in]`
     /// - output: `[batch, channels_out, length_out]`
     pub fn forward(&self, input: Tensor<3>) -> Tensor<3> {
-        if !tape::is_recording() {
-            return nn::conv::Conv1d::from(self.clone()).forward(input);
-        }
         let length = input.dims()[2];
         let padding = padding::one(&self.padding, length, self.kernel_size, self.stride);
         let options = ConvOptions::new_with_padding(
@@ -67,9 +64,15 @@ impl Conv1d {
             [1, self.dilation],
             self.groups,
         );
+        let input = input.unsqueeze_dim(2);
+        let weight = self.weight.val().unsqueeze_dim(2);
+        if !tape::is_recording() {
+            let bias = self.bias.as_ref().map(Param::val);
+            return ops::conv2d(input, weight, bias, options).squeeze_dim(2);
+        }
         convolve(
-            input.unsqueeze_dim(2),
-            self.weight.val().inner().unsqueeze_dim(2),
+            input,
+            weight.inner(),
             Target::of(&self.weight),
             self.bias.as_ref(),
             options,

@@ -2,10 +2,10 @@
 
 use super::padding;
 use crate::gradient::{Contribution, Target};
-use crate::tape;
+use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer, PaddingConfig2d};
-use burn::tensor::{Tensor, module::conv2d, ops::ConvOptions};
+use burn::tensor::{Tensor, ops::ConvOptions};
 
 layer_config! {
     /// Configuration of a [`Conv2d`] layer.
@@ -66,7 +66,7 @@ impl Conv2d {
             ConvOptions::new_with_padding(self.stride, padding, self.dilation, self.groups);
         if !tape::is_recording() {
             let bias = self.bias.as_ref().map(Param::val);
-            return conv2d(input, self.weight.val(), bias, options);
+            return ops::conv2d(input, self.weight.val(), bias, options);
         }
         convolve(
             input,
@@ -86,16 +86,10 @@ pub(super) fn convolve(
     bias: Option<&Param<Tensor<1>>>,
     options: ConvOptions<2>,
 ) -> Tensor<4> {
-    let [channels_out, _, kernel_1, kernel_2] = weight.dims();
-    let broadcast = |bias: Tensor<1>| bias.reshape([1, channels_out, 1, 1]);
-    let (output, probe) = if input.is_tracked() {
-        let output = conv2d(input.clone(), weight, None, options.clone());
-        tape::probe(output, bias.map(|bias| broadcast(bias.val())))
-    } else {
-        let bias = bias.map(|bias| bias.val().inner());
-        let output = conv2d(input.clone().inner(), weight, bias, options.clone());
-        tape::probe(output, None)
-    };
+    let [_, _, kernel_1, kernel_2] = weight.dims();
+    let values = bias.map(|bias| bias.val().inner());
+    let output = ops::conv2d(input.clone(), weight, values, options.clone());
+    let (output, probe) = tape::probe(output, None);
     let input = input.inner();
     let bias = bias.map(Target::of);
     tape::on_backward(probe, move |gradient: Tensor<4>| {

@@ -2,12 +2,11 @@
 
 use super::conv2d::bias_contribution;
 use crate::gradient::{Contribution, Target};
-use crate::tape;
+use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer};
 use burn::tensor::{
     Tensor,
-    module::conv_transpose2d,
     ops::{ConvOptions, ConvTransposeOptions},
 };
 
@@ -74,13 +73,13 @@ impl ConvTranspose2d {
         );
         if !tape::is_recording() {
             let bias = self.bias.as_ref().map(Param::val);
-            return conv_transpose2d(input, self.weight.val(), bias, options);
+            return ops::conv_transpose2d(input, self.weight.val(), bias, options);
         }
-        let output = conv_transpose2d(input.clone(), self.weight.val().inner(), None, options);
-        let channels = output.dims()[1];
         let bias = self.bias.as_ref();
-        let broadcast = bias.map(|bias| bias.val().reshape([1, channels, 1, 1]));
-        let (output, probe) = tape::probe(output, broadcast);
+        let values = bias.map(|bias| bias.val().inner());
+        let weight = self.weight.val().inner();
+        let output = ops::conv_transpose2d(input.clone(), weight, values, options);
+        let (output, probe) = tape::probe(output, None);
 
         let input = input.inner();
         let (weight, bias) = (Target::of(&self.weight), bias.map(Target::of));

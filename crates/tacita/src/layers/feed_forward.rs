@@ -1,6 +1,7 @@
 //! The feed-forward part of a transformer layer.
 
 use super::Linear;
+use crate::ops;
 use burn::module::Module;
 use burn::nn::activation::{Activation, ActivationConfig};
 use burn::nn::transformer::{
@@ -38,7 +39,7 @@ impl PositionWiseFeedForward {
     /// # Shapes
     /// - input and output: `[batch, ..., d_model]`
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        let inner = self.activation.forward(self.linear_inner.forward(input));
+        let inner = ops::activate(&self.activation, self.linear_inner.forward(input));
         self.linear_outer.forward(self.dropout.forward(inner))
     }
 }

@@ -35,10 +35,10 @@ impl From<GateController> for nn::GateController {
 
 /// Several linear maps of the same input as one matrix product.
 pub(super) struct SideBySide {
-    /// `[d_input, Σ d_output]`, untracked.
+    /// `[d_input, Σ d_output]`
     pub weight: Tensor<2>,
-    /// `[1, Σ d_output]`, untracked.
-    pub bias: Option<Tensor<2>>,
+    /// `[Σ d_output]`
+    pub bias: Option<Tensor<1>>,
     pub weights: Vec<Target>,
     pub biases: Vec<Target>,
 }
@@ -46,18 +46,27 @@ pub(super) struct SideBySide {
 impl SideBySide {
     pub fn new<'a>(maps: impl IntoIterator<Item = &'a Linear>) -> Self {
         let maps: Vec<_> = maps.into_iter().collect();
-        let weights = maps.iter().map(|map| map.weight.val().inner()).collect();
+        let weights = maps.iter().map(|map| map.weight.val()).collect();
         let biases: Vec<&Param<Tensor<1>>> =
             maps.iter().filter_map(|map| map.bias.as_ref()).collect();
         let bias = (!biases.is_empty()).then(|| {
-            let biases = biases.iter().map(|bias| bias.val().inner()).collect();
-            Tensor::cat(biases, 0).unsqueeze()
+            let biases = biases.iter().map(|bias| bias.val()).collect();
+            Tensor::cat(biases, 0)
         });
         Self {
             weight: Tensor::cat(weights, 1),
             bias,
             weights: maps.iter().map(|map| Target::of(&map.weight)).collect(),
             biases: biases.into_iter().map(Target::of).collect(),
+        }
+    }
+
+    /// The same maps outside the graph.
+    pub fn untracked(self) -> Self {
+        Self {
+            weight: self.weight.inner(),
+            bias: self.bias.map(Tensor::inner),
+            ..self
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::affine;
 use crate::gradient::Target;
-use crate::tape;
+use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn;
-use burn::tensor::{Tensor, module::layer_norm};
+use burn::tensor::Tensor;
 
 layer_config! {
     /// Configuration of a [`GroupNorm`] layer.
@@ -49,31 +49,31 @@ impl GroupNorm {
     /// # Shapes
     /// - input and output: `[batch, num_channels, ...]`
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        let gamma = match &self.gamma {
-            Some(gamma) if tape::is_recording() => gamma,
-            _ => return nn::GroupNorm::from(self.clone()).forward(input),
-        };
         let dims = input.dims();
         let (batch, channels) = (dims[0], self.num_channels);
         let positions = dims[2..].iter().product::<usize>();
-        let (groups, epsilon) = (self.num_groups, self.epsilon);
-        let normalise = move |input: Tensor<3>| {
-            let length = channels / groups * positions;
-            let ones = Tensor::ones([length], &input.device().without_autodiff());
-            let rows = input.reshape([batch * groups, length]);
-            layer_norm(rows, ones, None, epsilon).reshape([batch, channels, positions])
+        let rows = [
+            batch * self.num_groups,
+            channels / self.num_groups * positions,
+        ];
+        let normal = ops::normalise(input.reshape(rows), self.epsilon);
+        let normal = normal.reshape([batch, channels, positions]);
+        let Some(gamma) = &self.gamma else {
+            return normal.reshape(dims);
         };
-        let input = input.reshape([batch, channels, positions]);
-        let per_channel = |param: &Param<Tensor<1>>| param.val().inner().reshape([1, channels, 1]);
-        let output = normalise(input.clone()) * per_channel(gamma);
-        let (output, probe) = tape::probe(output, self.beta.as_ref().map(per_channel));
-        let input = input.inner();
+        let beta = self.beta.as_ref();
+        if !tape::is_recording() {
+            return ops::affine(normal, gamma.val(), beta.map(Param::val)).reshape(dims);
+        }
+        let values = beta.map(|beta| beta.val().inner());
+        let output = ops::affine(normal.clone(), gamma.val().inner(), values);
+        let (output, probe) = tape::probe(output, None);
         affine::on_backward(
             probe,
-            move || normalise(input),
+            normal.inner(),
             true,
             Target::of(gamma),
-            self.beta.as_ref().map(Target::of),
+            beta.map(Target::of),
         );
         output.reshape(dims)
     }

@@ -3,6 +3,7 @@
 use super::GateController;
 use super::gate::{SideBySide, column_blocks, position, sequence};
 use crate::gradient::Contribution;
+use crate::ops;
 use crate::tape::{self, Probe};
 use burn::module::Module;
 use burn::nn::activation::{Activation, ActivationConfig};
@@ -54,15 +55,15 @@ struct Recorded {
 impl Recorded {
     fn new<'a>(maps: impl IntoIterator<Item = &'a super::Linear>) -> Self {
         Self {
-            map: SideBySide::new(maps),
+            map: SideBySide::new(maps).untracked(),
             probes: Vec::new(),
             inputs: Vec::new(),
         }
     }
 
     fn apply(&mut self, input: Tensor<2>) -> Tensor<2> {
-        let output = input.clone().matmul(self.map.weight.clone());
-        let (output, probe) = tape::probe(output, self.map.bias.clone());
+        let (weight, bias) = (self.map.weight.clone(), self.map.bias.clone());
+        let (output, probe) = tape::probe(ops::linear(input.clone(), weight, bias), None);
         self.probes.push(probe);
         self.inputs.push(input.inner());
         output

@@ -2,10 +2,10 @@
 
 use super::affine;
 use crate::gradient::Target;
-use crate::tape;
+use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn;
-use burn::tensor::{Tensor, module::layer_norm};
+use burn::tensor::Tensor;
 
 layer_config! {
     /// Configuration of a [`LayerNorm`] layer.
@@ -57,26 +57,23 @@ impl LayerNorm {
     /// # Shapes
     /// - input and output: `[batch, ..., d_model]`
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        if !tape::is_recording() || D == 1 {
-            let beta = self.beta.as_ref().map(Param::val);
-            return layer_norm(input, self.gamma.val(), beta, self.epsilon);
-        }
         let dims = input.dims();
         let features = dims[D - 1];
-        let positions = dims[1..D - 1].iter().product::<usize>();
-        let input = input.reshape([dims[0], positions, features]);
-        let output = layer_norm(input.clone(), self.gamma.val().inner(), None, self.epsilon);
+        let rows = dims[..D - 1].iter().product::<usize>();
+        let normal = ops::normalise(input.reshape([rows, features]), self.epsilon);
+        let scaled = normal.clone().reshape([rows, features, 1]);
         let beta = self.beta.as_ref();
-        let (output, probe) = tape::probe(output, beta.map(|beta| beta.val().unsqueeze()));
-
-        let (input, epsilon) = (input.inner(), self.epsilon);
-        let normalised = move || {
-            let ones = Tensor::ones([features], &input.device());
-            layer_norm(input, ones, None, epsilon)
-        };
+        if !tape::is_recording() || D == 1 {
+            let beta = beta.map(Param::val);
+            return ops::affine(scaled, self.gamma.val(), beta).reshape(dims);
+        }
+        let values = beta.map(|beta| beta.val().inner());
+        let output = ops::affine(scaled, self.gamma.val().inner(), values);
+        let shape = [dims[0], rows / dims[0].max(1), features];
+        let (output, probe) = tape::probe(output.reshape(shape), None);
         affine::on_backward(
             probe,
-            normalised,
+            normal.inner().reshape(shape),
             false,
             Target::of(&self.gamma),
             beta.map(Target::of),

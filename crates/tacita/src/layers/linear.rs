@@ -1,10 +1,10 @@
 //! y = x W + b.
 
 use crate::gradient::{Contribution, Target};
-use crate::tape;
+use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer, LinearLayout};
-use burn::tensor::{Tensor, module::linear};
+use burn::tensor::Tensor;
 
 layer_config! {
     /// Configuration of a [`Linear`] layer.
@@ -31,18 +31,20 @@ impl Linear {
     /// - input: `[batch, ..., d_input]`
     /// - output: `[batch, ..., d_output]`
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        // A vector has no sample dimension; left tracked, it is refused as a use outside the tape.
-        if !tape::is_recording() || D == 1 {
-            let bias = self.bias.as_ref().map(Param::val);
-            return linear(input, self.weight.val(), bias);
-        }
         let mut dims = input.dims();
         let [d_input, d_output] = self.weight.dims();
-        let (batch, positions) = (dims[0], dims[1..D - 1].iter().product::<usize>());
-        let input = input.reshape([batch * positions, d_input]);
-        let output = input.clone().matmul(self.weight.val().inner());
-        let bias = self.bias.as_ref().map(|bias| bias.val().unsqueeze());
-        let (output, probe) = tape::probe(output, bias);
+        let rows = dims[..D - 1].iter().product::<usize>();
+        let input = input.reshape([rows, d_input]);
+        dims[D - 1] = d_output;
+        let bias = self.bias.as_ref().map(Param::val);
+        // A vector has no sample dimension; left tracked, it is refused as a use outside the tape.
+        if !tape::is_recording() || D == 1 {
+            return ops::linear(input, self.weight.val(), bias).reshape(dims);
+        }
+        let (batch, positions) = (dims[0], rows / dims[0].max(1));
+        let weight = self.weight.val().inner();
+        let output = ops::linear(input.clone(), weight, bias.map(Tensor::inner));
+        let (output, probe) = tape::probe(output, None);
 
         let input = input.inner().reshape([batch, positions, d_input]);
         let weight = Target::of(&self.weight);
@@ -55,7 +57,6 @@ impl Linear {
             }
             contributions
         });
-        dims[D - 1] = d_output;
         output.reshape(dims)
     }
 }

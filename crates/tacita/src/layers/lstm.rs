@@ -4,6 +4,8 @@ use super::GateController;
 use super::gate::{SideBySide, column_blocks, position, sequence};
 use crate::gradient::Contribution;
 use crate::tape;
+#[cfg(feature = "cpu")]
+use crate::{cpu, ops};
 use burn::module::Module;
 use burn::nn::activation::{Activation, ActivationConfig};
 use burn::nn::{self, Initializer, LstmState};
@@ -96,19 +98,105 @@ impl Lstm {
         input: Tensor<3>,
         state: Option<LstmState<2>>,
     ) -> (Tensor<3>, LstmState<2>) {
-        if !tape::is_recording() {
-            return nn::Lstm::from(self.clone()).forward(input, state);
-        }
         if self.batch_first {
-            return self.record(input, state, self.reverse);
+            return self.read(input, state, self.reverse);
         }
-        let (output, state) = self.record(input.swap_dims(0, 1), state, self.reverse);
+        let (output, state) = self.read(input.swap_dims(0, 1), state, self.reverse);
         (output.swap_dims(0, 1), state)
+    }
+
+    /// Reads `[batch, positions, d_input]` in the given direction.
+    pub(super) fn read(
+        &self,
+        input: Tensor<3>,
+        state: Option<LstmState<2>>,
+        reverse: bool,
+    ) -> (Tensor<3>, LstmState<2>) {
+        #[cfg(feature = "cpu")]
+        if let Some(read) = self.scan(&input, state.as_ref(), reverse) {
+            return read;
+        }
+        if tape::is_recording() {
+            return self.record(input, state, reverse);
+        }
+        let stock = nn::Lstm {
+            batch_first: true,
+            reverse,
+            ..nn::Lstm::from(self.clone())
+        };
+        stock.forward(input, state)
+    }
+
+    /// The whole sequence by one kernel of the CPU, in the graph or recorded.
+    #[cfg(feature = "cpu")]
+    fn scan(
+        &self,
+        input: &Tensor<3>,
+        state: Option<&LstmState<2>>,
+        reverse: bool,
+    ) -> Option<(Tensor<3>, LstmState<2>)> {
+        let textbook = matches!(
+            (
+                &self.gate_activation,
+                &self.cell_activation,
+                &self.hidden_activation
+            ),
+            (
+                Activation::Sigmoid(_),
+                Activation::Tanh(_),
+                Activation::Tanh(_)
+            )
+        );
+        let forget = self.forget_gate.as_ref()?;
+        if !textbook || self.clip.is_some() {
+            return None;
+        }
+        let [batch, positions, features] = input.dims();
+        let gates = [&self.input_gate, forget, &self.cell_gate, &self.output_gate];
+        let mut inputs = SideBySide::new(gates.map(|gate| &gate.input_transform));
+        let mut hiddens = SideBySide::new(gates.map(|gate| &gate.hidden_transform));
+        if tape::is_recording() {
+            (inputs, hiddens) = (inputs.untracked(), hiddens.untracked());
+        }
+        let read = match reverse {
+            true => input.clone().flip([1]),
+            false => input.clone(),
+        };
+        let rows = read.clone().reshape([batch * positions, features]);
+        let gates = ops::linear(rows, inputs.weight.clone(), both_biases(&inputs, &hiddens));
+        let mut gates = gates.reshape([batch, positions, 4 * self.d_hidden]);
+        let mut probe = None;
+        if tape::is_recording() {
+            let (probed, leaf) = tape::probe(gates, None);
+            (gates, probe) = (probed, Some(leaf));
+        }
+        let LstmState { cell, hidden } = match state {
+            Some(state) => state.clone(),
+            None => LstmState::initial([batch, self.d_hidden], &input.device()),
+        };
+        let (output, cell) = cpu::recurrent::lstm(&gates, &hiddens.weight, &hidden, &cell)?;
+        if let Some(probe) = probe {
+            let mut before = vec![hidden.inner().unsqueeze_dim(1)];
+            if positions > 1 {
+                before.push(output.clone().inner().narrow(1, 0, positions - 1));
+            }
+            let before = Tensor::cat(before, 1);
+            let read = read.inner();
+            tape::on_backward(probe, move |gradient: Tensor<3>| {
+                contributions(read, before, gradient, inputs, hiddens)
+            });
+        }
+        let hidden = position(&output, positions - 1);
+        let output = match reverse {
+            true => output.flip([1]),
+            false => output,
+        };
+        Some((output, LstmState::new(cell, hidden)))
     }
 
     /// The recorded pass. All gates are one matrix product per step, and one outer product over all
     /// steps: uses are summed over time before the norm.
-    pub(super) fn record(
+    fn record(
         &self,
         input: Tensor<3>,
         state: Option<LstmState<2>>,
@@ -123,12 +211,9 @@ impl Lstm {
         .into_iter()
         .chain([self.forget_gate.as_ref()])
         .flatten();
-        let inputs = SideBySide::new(gates.clone().map(|gate| &gate.input_transform));
-        let hiddens = SideBySide::new(gates.map(|gate| &gate.hidden_transform));
-        let bias = match (inputs.bias, hiddens.bias) {
-            (Some(a), Some(b)) => Some(a + b),
-            (a, b) => a.or(b),
-        };
+        let inputs = SideBySide::new(gates.clone().map(|gate| &gate.input_transform)).untracked();
+        let hiddens = SideBySide::new(gates.map(|gate| &gate.hidden_transform)).untracked();
+        let bias = both_biases(&inputs, &hiddens).map(Tensor::unsqueeze);
         let device = input.device();
         let LstmState {
             mut cell,
@@ -152,16 +237,7 @@ impl Lstm {
             input.inner()
         };
         tape::on_backward_through_time(probes, move |gradient: Tensor<3>| {
-            let mut contributions = vec![
-                Contribution::outer(read, gradient.clone(), inputs.weights),
-                Contribution::outer(sequence(before), gradient.clone(), hiddens.weights),
-            ];
-            for biases in [inputs.biases, hiddens.biases] {
-                if !biases.is_empty() {
-                    contributions.push(Contribution::direct(gradient.clone().sum_dim(1), biases));
-                }
-            }
-            contributions
+            contributions(read, sequence(before), gradient, inputs, hiddens)
         });
         if reverse {
             after.reverse();
@@ -192,4 +268,36 @@ impl Lstm {
         let hidden = output * self.hidden_activation.forward(cell.clone());
         (cell, hidden)
     }
+}
+
+/// The gates' biases: one of the input's map and one of the hidden state's.
+fn both_biases(inputs: &SideBySide, hiddens: &SideBySide) -> Option<Tensor<1>> {
+    match (inputs.bias.clone(), hiddens.bias.clone()) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The gates' gradients: outer products over all steps.
+///
+/// # Shapes
+/// - read: `[batch, steps, d_input]`, before: `[batch, steps, d_hidden]`
+/// - gradient: `[batch, steps, Σ d_hidden]`
+fn contributions(
+    read: Tensor<3>,
+    before: Tensor<3>,
+    gradient: Tensor<3>,
+    inputs: SideBySide,
+    hiddens: SideBySide,
+) -> Vec<Contribution> {
+    let mut contributions = vec![
+        Contribution::outer(read, gradient.clone(), inputs.weights),
+        Contribution::outer(before, gradient.clone(), hiddens.weights),
+    ];
+    for biases in [inputs.biases, hiddens.biases] {
+        if !biases.is_empty() {
+            contributions.push(Contribution::direct(gradient.clone().sum_dim(1), biases));
+        }
+    }
+    contributions
 }

@@ -1,7 +1,6 @@
 //! Long short-term memory in both directions.
 
 use super::Lstm;
-use crate::tape;
 use burn::module::Module;
 use burn::nn::activation::ActivationConfig;
 use burn::nn::{self, Initializer, LstmState};
@@ -42,9 +41,6 @@ impl BiLstm {
         input: Tensor<3>,
         state: Option<LstmState<3>>,
     ) -> (Tensor<3>, LstmState<3>) {
-        if !tape::is_recording() {
-            return nn::BiLstm::from(self.clone()).forward(input, state);
-        }
         let input = if self.batch_first {
             input
         } else {
@@ -56,8 +52,8 @@ impl BiLstm {
                 LstmState::new(pick(&state.cell), pick(&state.hidden))
             })
         };
-        let (ahead, last) = self.forward.record(input.clone(), direction(0), false);
-        let (back, first) = self.reverse.record(input, direction(1), true);
+        let (ahead, last) = self.forward.read(input.clone(), direction(0), false);
+        let (back, first) = self.reverse.read(input, direction(1), true);
         let output = Tensor::cat(vec![ahead, back], 2);
         let output = if self.batch_first {
             output

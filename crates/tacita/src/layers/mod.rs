@@ -1,8 +1,9 @@
 //! Burn's layers, made private: same names, same configurations, same records.
 //!
 //! Swap `burn::nn::Linear` for [`Linear`] and a model trains privately; nothing else changes.
-//! Outside a recording ([`crate::tape::record`]) each layer *is* Burn's layer. Parameter-free
-//! modules (activations, pooling, dropout) are used as Burn has them.
+//! Outside a recording ([`crate::tape::record`]) each layer computes what Burn's does. Parameter-free
+//! modules (activations, pooling, dropout) may be Burn's; [`MaxPool2d`] and the functions of
+//! [`crate::ops`] are faster on the CPU.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -32,6 +33,7 @@ mod layer_norm;
 mod linear;
 mod lstm;
 mod lstm_bidirectional;
+mod max_pool2d;
 mod padding;
 mod rms_norm;
 mod transformer;
@@ -51,6 +53,7 @@ pub use layer_norm::{LayerNorm, LayerNormConfig};
 pub use linear::{Linear, LinearConfig};
 pub use lstm::{Lstm, LstmConfig};
 pub use lstm_bidirectional::{BiLstm, BiLstmConfig};
+pub use max_pool2d::{MaxPool2d, MaxPool2dConfig};
 pub use rms_norm::{RmsNorm, RmsNormConfig};
 pub use transformer::{
     TransformerEncoder, TransformerEncoderConfig, TransformerEncoderInput, TransformerEncoderLayer,

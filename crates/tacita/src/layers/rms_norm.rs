@@ -38,21 +38,11 @@ impl RmsNorm {
         let features = dims[D - 1];
         let positions = dims[1..D - 1].iter().product::<usize>();
         let input = input.reshape([dims[0], positions, features]);
-        let epsilon = self.epsilon;
-        let normalise = move |input: Tensor<3>| {
-            let mean_square = input.clone().square().mean_dim(2);
-            input / (mean_square + epsilon).sqrt()
-        };
-        let output = normalise(input.clone()) * self.gamma.val().inner().unsqueeze();
+        let mean_square = input.clone().square().mean_dim(2);
+        let normal = input / (mean_square + self.epsilon).sqrt();
+        let output = normal.clone() * self.gamma.val().inner().unsqueeze();
         let (output, probe) = tape::probe(output, None);
-        let input = input.inner();
-        affine::on_backward(
-            probe,
-            move || normalise(input),
-            false,
-            Target::of(&self.gamma),
-            None,
-        );
+        affine::on_backward(probe, normal.inner(), false, Target::of(&self.gamma), None);
         output.reshape(dims)
     }
 }

@@ -1,0 +1,81 @@
+//! Per-sample gradients: norms and weighted sums.
+
+use super::Values;
+use super::convolution::geometry;
+use crate::gradient::{Convolution, SquaredNorm, gamma};
+use burn::tensor::Tensor;
+use tacita_kernels::convolution as kernels;
+use tacita_kernels::convolution::Geometry;
+use tacita_kernels::update;
+
+/// Sums in f64, rounded up: a few roundings for what the caller does with them.
+const ROUNDINGS: usize = 2;
+
+/// ‖row‖² of each row.
+pub(crate) fn row_squares(rows: &Tensor<2>) -> Option<SquaredNorm> {
+    let [batch, width] = rows.dims();
+    let squares = update::row_squares(Values::free(rows)?.slice(), width);
+    let squares: Tensor<1> = Values::new(squares, [batch]).into();
+    Some(SquaredNorm::relative(squares, ROUNDINGS))
+}
+
+/// Σᵢ cᵢ rowᵢ.
+pub(crate) fn weighted_row_sum(rows: &Tensor<2>, factors: &Tensor<1>) -> Option<Tensor<1>> {
+    let [_, width] = rows.dims();
+    let (rows, factors) = (Values::free(rows)?, Values::free(factors)?);
+    let sum = update::weighted_row_sum(rows.slice(), factors.slice(), width);
+    Some(Values::new(sum, [width]).into())
+}
+
+/// A convolution's sizes, input and output gradient.
+fn parts(convolution: &Convolution) -> Option<(Geometry, Values, Values)> {
+    let [_, channels_out, height, width] = convolution.output.dims();
+    let [kernel_1, kernel_2] = convolution.kernel;
+    let weight = [channels_out, 0, kernel_1, kernel_2];
+    let sizes = Geometry {
+        // A transposed convolution's extra output rows see no input position.
+        output: [height, width],
+        ..geometry(convolution.input.dims(), weight, &convolution.options)
+    };
+    Some((
+        sizes,
+        Values::free(&convolution.input)?,
+        Values::free(&convolution.output)?,
+    ))
+}
+
+/// The per-sample gradients, `[batch, elements]`.
+pub(crate) fn per_sample(convolution: &Convolution) -> Option<Tensor<2>> {
+    let (sizes, x, dy) = parts(convolution)?;
+    let gradients = kernels::per_sample_weight_gradients(&sizes, x.slice(), dy.slice());
+    Some(Values::new(gradients, [sizes.batch, sizes.weights()]).into())
+}
+
+/// Norms of per-sample gradients that are formed and dropped.
+pub(crate) fn recomputed_norm(convolution: &Convolution) -> Option<SquaredNorm> {
+    let (sizes, x, dy) = parts(convolution)?;
+    let kernels::Norms { squares, reach } =
+        kernels::per_sample_norms(&sizes, x.slice(), dy.slice());
+    let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
+    let mut norm = SquaredNorm::relative(tensor(squares), ROUNDINGS);
+    // What is summed later is the exact product, not this rounded one.
+    let error = tensor(reach) * gamma(sizes.positions());
+    norm.slack = norm.slack + error.clone() * (norm.value.clone().sqrt() * 2.0 + error);
+    Some(norm)
+}
+
+/// Σᵢ cᵢ gᵢ, `[elements]`.
+pub(crate) fn weighted_sum(convolution: &Convolution, factors: &Tensor<1>) -> Option<Tensor<1>> {
+    let (sizes, x, dy) = parts(convolution)?;
+    let factors = Values::free(factors)?;
+    let sum = kernels::weighted_weight_gradient(&sizes, x.slice(), dy.slice(), factors.slice());
+    Some(Values::new(sum, [sizes.weights()]).into())
+}
+
+/// The patches each output position sees, `[count, channels · kernel, positions]`.
+pub(crate) fn patches(convolution: &Convolution, first: usize, count: usize) -> Option<Tensor<3>> {
+    let (sizes, x, _) = parts(convolution)?;
+    let patches = kernels::patches(&sizes, x.slice(), first, count);
+    let shape = [count, sizes.groups * sizes.patch(), sizes.positions()];
+    Some(Values::new(patches, shape).into())
+}
