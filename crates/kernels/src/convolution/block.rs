@@ -39,3 +39,9 @@ pub(super) fn side_by_side<'a>(
         }
     }
 }
+
+/// Whether shifts of the padded image beat laid-out windows: not if most of a run is padding.
+pub(super) fn suits_shifts(geometry: &Geometry) -> bool {
+    let run = super::phases::Phases::new(geometry).run();
+    2 * geometry.positions() > run
+}

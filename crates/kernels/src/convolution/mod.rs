@@ -9,8 +9,10 @@ pub(crate) mod geometry;
 mod input_gradient;
 mod norms;
 mod patches;
+mod phases;
 #[cfg(test)]
 mod tests;
+mod tile;
 mod weight_gradient;
 
 pub use forward::forward;
