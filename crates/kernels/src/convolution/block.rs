@@ -40,8 +40,12 @@ pub(super) fn side_by_side<'a>(
     }
 }
 
-/// Whether shifts of the padded image beat laid-out windows: not if most of a run is padding.
+/// Weights of a group that stay in the first cache beside the image while strips of it pass.
+const NEAR_WEIGHTS: usize = 1 << 15;
+
+/// Whether shifts of the padded image beat laid-out windows: not if half of a run is padding, nor if
+/// the weight has to come from afar for every strip.
 pub(super) fn suits_shifts(geometry: &Geometry) -> bool {
     let run = super::phases::Phases::new(geometry).run();
-    2 * geometry.positions() > run
+    geometry.positions() * 2 > run && geometry.weights() / geometry.groups <= NEAR_WEIGHTS
 }

@@ -4,6 +4,7 @@
 //! the rest. The weight is `[channels_out, channels_in / groups, k1, k2]`.
 
 mod block;
+mod correlation;
 mod forward;
 pub(crate) mod geometry;
 mod input_gradient;

@@ -2,6 +2,7 @@
 
 use super::Geometry;
 use super::block::samples_per_share;
+use super::correlation::Correlator;
 use super::weight_gradient::{sample_gradient, scratch};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -30,20 +31,11 @@ pub fn per_sample_norms(geometry: &Geometry, x: &[f32], output_gradient: &[f32])
         .zip(reach.par_chunks_mut(share))
         .enumerate()
         .for_each(|(index, (squares, reach))| {
-            let mut columns = scratch(geometry);
-            let mut gradient = vec![0.0; geometry.weights()];
+            let mut gradients = Gradients::new(geometry);
             let mut lengths = Lengths::new(geometry);
             for (sample, (square, reach)) in squares.iter_mut().zip(reach).enumerate() {
                 let sample = index * share + sample;
-                sample_gradient(
-                    geometry,
-                    x,
-                    output_gradient,
-                    sample,
-                    &mut columns,
-                    &mut gradient,
-                );
-                *square = round_up(squared(&gradient));
+                *square = round_up(gradients.squared(geometry, x, output_gradient, sample));
                 let x = &x[sample * geometry.sample_in()..][..geometry.sample_in()];
                 let dy = &output_gradient[sample * geometry.sample_out()..];
                 *reach = round_up(lengths.reach(geometry, x, &dy[..geometry.sample_out()]));
@@ -52,13 +44,49 @@ pub fn per_sample_norms(geometry: &Geometry, x: &[f32], output_gradient: &[f32])
     Norms { squares, reach }
 }
 
-/// The sum of squares in f64, eight sums at a time.
+/// Where a worker forms its gradients.
+enum Gradients {
+    Correlated(Correlator),
+    Formed {
+        columns: Vec<f32>,
+        gradient: Vec<f32>,
+    },
+}
+
+impl Gradients {
+    fn new(geometry: &Geometry) -> Self {
+        if Correlator::suits(geometry) {
+            return Self::Correlated(Correlator::new(geometry));
+        }
+        Self::Formed {
+            columns: scratch(geometry),
+            gradient: vec![0.0; geometry.weights()],
+        }
+    }
+
+    fn squared(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32], sample: usize) -> f64 {
+        match self {
+            Self::Correlated(correlator) => {
+                correlator.load(x, dy, sample, 1.0);
+                let mut sum = 0.0;
+                correlator.for_each_part(|part| sum += squared(part));
+                sum
+            }
+            Self::Formed { columns, gradient } => {
+                sample_gradient(geometry, x, dy, sample, columns, gradient);
+                squared(gradient)
+            }
+        }
+    }
+}
+
+/// The sum of squares in f64, sixteen sums at a time.
 fn squared(values: &[f32]) -> f64 {
     Arch::new().dispatch(|| {
-        let (eights, rest) = values.as_chunks::<16>();
+        let (blocks, rest) = values.as_chunks::<16>();
         let mut sums = [0.0f64; 16];
-        for eight in eights {
-            for (sum, &value) in sums.iter_mut().zip(eight) {
+        for block in blocks {
+            for (sum, &value) in sums.iter_mut().zip(block) {
                 *sum += f64::from(value) * f64::from(value);
             }
         }
