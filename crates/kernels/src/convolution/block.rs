@@ -49,3 +49,9 @@ pub(super) fn suits_shifts(geometry: &Geometry) -> bool {
     let run = super::phases::Phases::new(geometry).run();
     geometry.positions() * 2 > run && geometry.weights() / geometry.groups <= NEAR_WEIGHTS
 }
+
+/// The same question for the input's gradient.
+pub(super) fn suits_transposed_shifts(geometry: &Geometry) -> bool {
+    super::transposed_phases::TransposedPhases::suits(geometry)
+        && geometry.weights() / geometry.groups <= NEAR_WEIGHTS
+}

@@ -10,10 +10,11 @@ pub(crate) mod geometry;
 mod input_gradient;
 mod norms;
 mod patches;
-mod phases;
+pub(crate) mod phases;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod transposed_phases;
 mod weight_gradient;
 
 pub use forward::forward;

@@ -112,6 +112,7 @@ fn round_up(value: f64) -> f32 {
 /// Lengths of windows and of output gradients, per position.
 struct Lengths {
     image: Vec<f64>,
+    columns: Vec<f64>,
     patches: Vec<f64>,
     outputs: Vec<f64>,
 }
@@ -120,13 +121,14 @@ impl Lengths {
     fn new(geometry: &Geometry) -> Self {
         Self {
             image: vec![0.0; geometry.input[0] * geometry.input[1]],
+            columns: vec![0.0; geometry.output[0] * geometry.input[1]],
             patches: vec![0.0; geometry.positions()],
             outputs: vec![0.0; geometry.positions()],
         }
     }
 
-    /// A window's squared length is the sum, over the kernel's offsets, of the squares summed over
-    /// channels: `k1 · k2` reads per position, not `channels · k1 · k2`.
+    /// A window's squared length is the sum, over the kernel's rows and then its columns, of squares
+    /// summed over channels: `k1 + k2` reads per position, not `channels · k1 · k2`.
     fn reach(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32]) -> f64 {
         let per_group = (x.len() / geometry.groups, dy.len() / geometry.groups);
         (0..geometry.groups)
@@ -143,20 +145,28 @@ impl Lengths {
             .sum()
     }
 
+    /// Sums down the columns, then along the lines.
     fn window_sums(&mut self, geometry: &Geometry) {
+        let (width_in, width) = (geometry.input[1], geometry.output[1]);
         self.patches.fill(0.0);
-        let (width, stride) = (geometry.output[1], geometry.stride);
-        for offset_down in 0..geometry.kernel[0] {
-            let down = geometry.span(0, offset_down);
-            for offset_along in 0..geometry.kernel[1] {
-                let along = geometry.span(1, offset_along);
-                for row in down.first..down.end {
-                    let line = (down.start + (row - down.first) * stride[0]) * geometry.input[1];
-                    let sums = &mut self.patches[row * width..][along.first..along.end];
-                    let from = self.image[line..][along.start..].iter().step_by(stride[1]);
-                    for (sum, value) in sums.iter_mut().zip(from) {
-                        *sum += value;
-                    }
+        self.columns.fill(0.0);
+        for offset in 0..geometry.kernel[0] {
+            let down = geometry.span(0, offset);
+            for row in down.first..down.end {
+                let line = (down.start + (row - down.first) * geometry.stride[0]) * width_in;
+                let sums = &mut self.columns[row * width_in..][..width_in];
+                for (sum, value) in sums.iter_mut().zip(&self.image[line..]) {
+                    *sum += value;
+                }
+            }
+        }
+        for offset in 0..geometry.kernel[1] {
+            let along = geometry.span(1, offset);
+            let lines = self.columns.chunks_exact(width_in);
+            for (sums, line) in self.patches.chunks_exact_mut(width).zip(lines) {
+                let from = line[along.start..].iter().step_by(geometry.stride[1]);
+                for (sum, value) in sums[along.first..along.end].iter_mut().zip(from) {
+                    *sum += value;
                 }
             }
         }

@@ -9,7 +9,7 @@ use super::tile::LANES;
 
 /// The layout `[channels, phases down, phases along, height, width]` of one sample.
 #[derive(Debug)]
-pub(super) struct Phases {
+pub(crate) struct Phases {
     height: usize,
     /// Values between two lines of a plane.
     pub width: usize,
