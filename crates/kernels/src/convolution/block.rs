@@ -39,3 +39,19 @@ pub(super) fn side_by_side<'a>(
         }
     }
 }
+
+/// Weights of a group that stay in the first cache beside the image while strips of it pass.
+const NEAR_WEIGHTS: usize = 1 << 15;
+
+/// Whether shifts of the padded image beat laid-out windows: not if half of a run is padding, nor if
+/// the weight has to come from afar for every strip.
+pub(super) fn suits_shifts(geometry: &Geometry) -> bool {
+    let run = super::phases::Phases::new(geometry).run();
+    geometry.positions() * 2 > run && geometry.weights() / geometry.groups <= NEAR_WEIGHTS
+}
+
+/// The same question for the input's gradient.
+pub(super) fn suits_transposed_shifts(geometry: &Geometry) -> bool {
+    super::transposed_phases::TransposedPhases::suits(geometry)
+        && geometry.weights() / geometry.groups <= NEAR_WEIGHTS
+}

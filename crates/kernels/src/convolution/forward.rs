@@ -1,9 +1,12 @@
 //! The convolution itself.
 
 use super::Geometry;
-use super::block::{samples_per_block, samples_per_share};
+use super::block::{samples_per_block, samples_per_share, suits_shifts};
 use super::patches::gather;
+use super::phases::Phases;
+use super::tile::{LANES, Packed, Shifted};
 use crate::product::{Into, Matrix, Workers, multiply};
+use pulp::Arch;
 use rayon::prelude::*;
 
 /// The convolution of a batch: `[batch, channels_out, height, width]`.
@@ -28,14 +31,81 @@ pub fn forward(geometry: &Geometry, x: &[f32], weight: &[f32], bias: Option<&[f3
     if y.is_empty() {
         return y;
     }
-    y.par_chunks_mut(share * geometry.sample_out())
-        .enumerate()
-        .for_each(|(index, y)| {
+    let size = geometry.sample_in();
+    let shares = y.par_chunks_mut(share * geometry.sample_out()).enumerate();
+    if suits_shifts(geometry) {
+        let plan = Shifts::new(geometry, weight, bias);
+        shares.for_each(|(index, y)| plan.run(&x[index * share * size..], y));
+    } else {
+        shares.for_each(|(index, y)| {
             let samples = y.len() / geometry.sample_out();
-            let x = &x[index * share * geometry.sample_in()..][..samples * geometry.sample_in()];
+            let x = &x[index * share * size..][..samples * size];
             share_forward(geometry, x, weight, bias, y);
         });
+    }
     y
+}
+
+/// The convolution as a product of the weight with shifts of a padded image.
+struct Shifts<'a> {
+    geometry: &'a Geometry,
+    phases: Phases,
+    weights: Vec<Packed>,
+    bias: Option<&'a [f32]>,
+}
+
+impl<'a> Shifts<'a> {
+    fn new(geometry: &'a Geometry, weight: &[f32], bias: Option<&'a [f32]>) -> Self {
+        let (channels, patch) = (geometry.channels_out / geometry.groups, geometry.patch());
+        let pack = |weight: &[f32]| Packed::new(channels, patch, |row, k| weight[row * patch + k]);
+        Self {
+            geometry,
+            phases: Phases::new(geometry),
+            weights: weight.chunks_exact(channels * patch).map(pack).collect(),
+            bias,
+        }
+    }
+
+    fn run(&self, x: &[f32], y: &mut [f32]) {
+        let geometry = self.geometry;
+        let channels = geometry.channels_out / geometry.groups;
+        let pitch = self.phases.run().next_multiple_of(LANES);
+        let mut image = self.phases.image();
+        let mut products = vec![0.0; channels * pitch];
+        let samples = x.chunks_exact(geometry.sample_in());
+        for (x, y) in samples.zip(y.chunks_exact_mut(geometry.sample_out())) {
+            self.phases.fill(x, &mut image);
+            let groups = y.chunks_exact_mut(channels * geometry.positions());
+            for (group, (y, left)) in groups.zip(&self.weights).enumerate() {
+                Arch::new().dispatch(Shifted {
+                    left,
+                    offsets: &self.phases.offsets,
+                    image: &image[group * self.phases.group..],
+                    into: &mut products,
+                    pitch,
+                });
+                let bias = self.bias.map(|bias| &bias[group * channels..]);
+                self.keep(&products, pitch, bias, y);
+            }
+        }
+    }
+
+    /// Keeps the places of a run that are outputs, and adds the bias.
+    fn keep(&self, products: &[f32], pitch: usize, bias: Option<&[f32]>, y: &mut [f32]) {
+        let width = self.geometry.output[1];
+        let planes = y.chunks_exact_mut(self.geometry.positions());
+        for (channel, (y, products)) in planes.zip(products.chunks_exact(pitch)).enumerate() {
+            let bias = bias.map_or(0.0, |bias| bias[channel]);
+            for (y, from) in y
+                .chunks_exact_mut(width)
+                .zip(products.chunks(self.phases.width))
+            {
+                for (y, &from) in y.iter_mut().zip(from) {
+                    *y = from + bias;
+                }
+            }
+        }
+    }
 }
 
 fn share_forward(

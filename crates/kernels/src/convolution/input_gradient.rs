@@ -1,8 +1,9 @@
 //! The derivative with respect to the input, which is also a transposed convolution.
 
 use super::Geometry;
-use super::block::{samples_per_block, samples_per_share, side_by_side};
+use super::block::{samples_per_block, samples_per_share, side_by_side, suits_transposed_shifts};
 use super::patches::scatter;
+use super::transposed_phases::TransposedPhases;
 use crate::product::{Into, Matrix, Workers, multiply};
 use rayon::prelude::*;
 
@@ -26,6 +27,8 @@ pub fn input_gradient(
         return dx;
     }
     let share = samples_per_share(geometry);
+    let shifts = (geometry.positions() > 0 && suits_transposed_shifts(geometry))
+        .then(|| TransposedPhases::new(geometry, weight));
     dx.par_chunks_mut(share * geometry.sample_in())
         .enumerate()
         .for_each(|(index, dx)| {
@@ -38,7 +41,10 @@ pub fn input_gradient(
             let samples = dx.len() / geometry.sample_in();
             let size = geometry.sample_out();
             let dy = &output_gradient[index * share * size..][..samples * size];
-            share_input_gradient(geometry, weight, dy, dx);
+            match &shifts {
+                Some(shifts) => shifts.run(dy, dx),
+                None => share_input_gradient(geometry, weight, dy, dx),
+            }
         });
     dx
 }

@@ -4,13 +4,17 @@
 //! the rest. The weight is `[channels_out, channels_in / groups, k1, k2]`.
 
 mod block;
+mod correlation;
 mod forward;
 pub(crate) mod geometry;
 mod input_gradient;
 mod norms;
 mod patches;
+pub(crate) mod phases;
 #[cfg(test)]
 mod tests;
+mod tile;
+mod transposed_phases;
 mod weight_gradient;
 
 pub use forward::forward;

@@ -2,6 +2,7 @@
 
 use super::Geometry;
 use super::block::samples_per_share;
+use super::correlation::Correlator;
 use super::weight_gradient::{sample_gradient, scratch};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -30,20 +31,11 @@ pub fn per_sample_norms(geometry: &Geometry, x: &[f32], output_gradient: &[f32])
         .zip(reach.par_chunks_mut(share))
         .enumerate()
         .for_each(|(index, (squares, reach))| {
-            let mut columns = scratch(geometry);
-            let mut gradient = vec![0.0; geometry.weights()];
+            let mut gradients = Gradients::new(geometry);
             let mut lengths = Lengths::new(geometry);
             for (sample, (square, reach)) in squares.iter_mut().zip(reach).enumerate() {
                 let sample = index * share + sample;
-                sample_gradient(
-                    geometry,
-                    x,
-                    output_gradient,
-                    sample,
-                    &mut columns,
-                    &mut gradient,
-                );
-                *square = round_up(squared(&gradient));
+                *square = round_up(gradients.squared(geometry, x, output_gradient, sample));
                 let x = &x[sample * geometry.sample_in()..][..geometry.sample_in()];
                 let dy = &output_gradient[sample * geometry.sample_out()..];
                 *reach = round_up(lengths.reach(geometry, x, &dy[..geometry.sample_out()]));
@@ -52,13 +44,49 @@ pub fn per_sample_norms(geometry: &Geometry, x: &[f32], output_gradient: &[f32])
     Norms { squares, reach }
 }
 
-/// The sum of squares in f64, eight sums at a time.
+/// Where a worker forms its gradients.
+enum Gradients {
+    Correlated(Correlator),
+    Formed {
+        columns: Vec<f32>,
+        gradient: Vec<f32>,
+    },
+}
+
+impl Gradients {
+    fn new(geometry: &Geometry) -> Self {
+        if Correlator::suits(geometry) {
+            return Self::Correlated(Correlator::new(geometry));
+        }
+        Self::Formed {
+            columns: scratch(geometry),
+            gradient: vec![0.0; geometry.weights()],
+        }
+    }
+
+    fn squared(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32], sample: usize) -> f64 {
+        match self {
+            Self::Correlated(correlator) => {
+                correlator.load(x, dy, sample, 1.0);
+                let mut sum = 0.0;
+                correlator.for_each_part(|part| sum += squared(part));
+                sum
+            }
+            Self::Formed { columns, gradient } => {
+                sample_gradient(geometry, x, dy, sample, columns, gradient);
+                squared(gradient)
+            }
+        }
+    }
+}
+
+/// The sum of squares in f64, sixteen sums at a time.
 fn squared(values: &[f32]) -> f64 {
     Arch::new().dispatch(|| {
-        let (eights, rest) = values.as_chunks::<16>();
+        let (blocks, rest) = values.as_chunks::<16>();
         let mut sums = [0.0f64; 16];
-        for eight in eights {
-            for (sum, &value) in sums.iter_mut().zip(eight) {
+        for block in blocks {
+            for (sum, &value) in sums.iter_mut().zip(block) {
                 *sum += f64::from(value) * f64::from(value);
             }
         }
@@ -84,6 +112,7 @@ fn round_up(value: f64) -> f32 {
 /// Lengths of windows and of output gradients, per position.
 struct Lengths {
     image: Vec<f64>,
+    columns: Vec<f64>,
     patches: Vec<f64>,
     outputs: Vec<f64>,
 }
@@ -92,13 +121,14 @@ impl Lengths {
     fn new(geometry: &Geometry) -> Self {
         Self {
             image: vec![0.0; geometry.input[0] * geometry.input[1]],
+            columns: vec![0.0; geometry.output[0] * geometry.input[1]],
             patches: vec![0.0; geometry.positions()],
             outputs: vec![0.0; geometry.positions()],
         }
     }
 
-    /// A window's squared length is the sum, over the kernel's offsets, of the squares summed over
-    /// channels: `k1 · k2` reads per position, not `channels · k1 · k2`.
+    /// A window's squared length is the sum, over the kernel's rows and then its columns, of squares
+    /// summed over channels: `k1 + k2` reads per position, not `channels · k1 · k2`.
     fn reach(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32]) -> f64 {
         let per_group = (x.len() / geometry.groups, dy.len() / geometry.groups);
         (0..geometry.groups)
@@ -115,20 +145,28 @@ impl Lengths {
             .sum()
     }
 
+    /// Sums down the columns, then along the lines.
     fn window_sums(&mut self, geometry: &Geometry) {
+        let (width_in, width) = (geometry.input[1], geometry.output[1]);
         self.patches.fill(0.0);
-        let (width, stride) = (geometry.output[1], geometry.stride);
-        for offset_down in 0..geometry.kernel[0] {
-            let down = geometry.span(0, offset_down);
-            for offset_along in 0..geometry.kernel[1] {
-                let along = geometry.span(1, offset_along);
-                for row in down.first..down.end {
-                    let line = (down.start + (row - down.first) * stride[0]) * geometry.input[1];
-                    let sums = &mut self.patches[row * width..][along.first..along.end];
-                    let from = self.image[line..][along.start..].iter().step_by(stride[1]);
-                    for (sum, value) in sums.iter_mut().zip(from) {
-                        *sum += value;
-                    }
+        self.columns.fill(0.0);
+        for offset in 0..geometry.kernel[0] {
+            let down = geometry.span(0, offset);
+            for row in down.first..down.end {
+                let line = (down.start + (row - down.first) * geometry.stride[0]) * width_in;
+                let sums = &mut self.columns[row * width_in..][..width_in];
+                for (sum, value) in sums.iter_mut().zip(&self.image[line..]) {
+                    *sum += value;
+                }
+            }
+        }
+        for offset in 0..geometry.kernel[1] {
+            let along = geometry.span(1, offset);
+            let lines = self.columns.chunks_exact(width_in);
+            for (sums, line) in self.patches.chunks_exact_mut(width).zip(lines) {
+                let from = line[along.start..].iter().step_by(geometry.stride[1]);
+                for (sum, value) in sums[along.first..along.end].iter_mut().zip(from) {
+                    *sum += value;
                 }
             }
         }

@@ -17,7 +17,7 @@ fn geometries() -> impl Strategy<Value = Geometry> {
             0usize..2,
         )
     };
-    (0usize..6, 1usize..4, 1usize..4, 1usize..4, axis(), axis()).prop_map(
+    (0usize..6, 1usize..4, 1usize..4, 1usize..20, axis(), axis()).prop_map(
         |(batch, groups, channels_in, channels_out, rows, columns)| {
             let mut geometry = Geometry {
                 batch,

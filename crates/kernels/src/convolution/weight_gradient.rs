@@ -2,6 +2,7 @@
 
 use super::Geometry;
 use super::block::{samples_per_block, samples_per_share, side_by_side};
+use super::correlation::Correlator;
 use super::patches::gather;
 use crate::product::{Into, Matrix, Workers, multiply};
 use rayon::prelude::*;
@@ -52,6 +53,9 @@ fn share_weight_gradient(
     factors: &[f32],
     share: &[usize],
 ) -> Vec<f32> {
+    if Correlator::suits(geometry) && sums_stay_near(geometry) {
+        return correlated(geometry, x, dy, factors, share);
+    }
     let (positions, rows) = (geometry.positions(), geometry.groups * geometry.patch());
     let (size_in, size_out) = (geometry.sample_in(), geometry.sample_out());
     let block = samples_per_block(geometry);
@@ -74,6 +78,29 @@ fn share_weight_gradient(
         group_products(geometry, &columns, &beside, width, &mut sum, Into::Add);
     }
     sum
+}
+
+/// Whether adding to the whole gradient once per sample costs little beside computing it.
+fn sums_stay_near(geometry: &Geometry) -> bool {
+    geometry.weights() <= 1 << 16 || geometry.positions() >= 128
+}
+
+fn correlated(
+    geometry: &Geometry,
+    x: &[f32],
+    dy: &[f32],
+    factors: &[f32],
+    share: &[usize],
+) -> Vec<f32> {
+    let mut correlator = Correlator::new(geometry);
+    let mut sum = vec![0.0; correlator.transposed()];
+    for &sample in share {
+        correlator.load(x, dy, sample, factors[sample]);
+        correlator.gradient(&mut sum, true);
+    }
+    let mut upright = vec![0.0; geometry.weights()];
+    correlator.upright(&sum, &mut upright);
+    upright
 }
 
 /// `dy · columnsᵀ` of each group.
@@ -127,6 +154,17 @@ pub fn per_sample_weight_gradients(
         .par_chunks_mut(share * geometry.weights())
         .enumerate()
         .for_each(|(index, gradients)| {
+            if Correlator::suits(geometry) {
+                let mut correlator = Correlator::new(geometry);
+                let mut transposed = vec![0.0; correlator.transposed()];
+                for (sample, gradient) in gradients.chunks_exact_mut(geometry.weights()).enumerate()
+                {
+                    correlator.load(x, output_gradient, index * share + sample, 1.0);
+                    correlator.gradient(&mut transposed, false);
+                    correlator.upright(&transposed, gradient);
+                }
+                return;
+            }
             let mut columns = scratch(geometry);
             for (sample, gradient) in gradients.chunks_exact_mut(geometry.weights()).enumerate() {
                 let sample = index * share + sample;

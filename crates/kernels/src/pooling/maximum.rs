@@ -1,11 +1,15 @@
 //! Max pooling.
 
 use super::Window;
+use crate::convolution::phases::Phases;
 use pulp::Arch;
 use rayon::prelude::*;
 
 /// The winner of a window that lies wholly in the padding.
 pub const NOWHERE: u32 = u32::MAX;
+
+/// Outputs that are compared at once.
+const LANES: usize = 16;
 
 /// The maxima and where they were found.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,56 +51,110 @@ pub fn maximum_forward(window: &Window, x: &[f32]) -> Maxima {
         .zip(winners.par_chunks_mut(task * size_out))
         .enumerate()
         .for_each(|(index, (values, winners))| {
-            let x = &x[index * task * size_in..];
-            Arch::new().dispatch(|| planes_forward(window, x, values, winners));
+            let x = x[index * task * size_in..].chunks_exact(size_in);
+            let planes = values.chunks_exact_mut(size_out);
+            let planes = planes.zip(winners.chunks_exact_mut(size_out)).zip(x);
+            if window.lies_inside() && size_out >= LANES / 2 {
+                let mut shifts = Shifts::new(window);
+                planes.for_each(|((values, winners), x)| shifts.plane(x, values, winners));
+            } else {
+                planes.for_each(|((values, winners), x)| scan(window, x, values, winners));
+            }
         });
     Maxima { values, winners }
 }
 
-#[inline(always)]
-fn planes_forward(window: &Window, x: &[f32], values: &mut [f32], winners: &mut [u32]) {
-    let (size_in, size_out) = (window.plane_in(), window.plane_out());
-    let planes = values.chunks_exact_mut(size_out);
-    for (plane, (values, winners)) in planes.zip(winners.chunks_exact_mut(size_out)).enumerate() {
-        let x = &x[plane * size_in..][..size_in];
-        plane_forward(window, x, values, winners);
-    }
+/// All windows of a plane, side by side in vectors.
+struct Shifts<'a> {
+    window: &'a Window,
+    phases: Phases,
+    image: Vec<f32>,
+    /// Where each value of a window lies from its first.
+    distances: Vec<u32>,
+    values: Vec<f32>,
+    winners: Vec<u32>,
 }
 
-/// Keeps the best of each output while the kernel's offsets pass in row-major order.
-#[inline(always)]
-fn plane_forward(window: &Window, x: &[f32], values: &mut [f32], winners: &mut [u32]) {
-    let geometry = window.geometry();
-    let width = window.output[1];
-    values.fill(f32::NEG_INFINITY);
-    winners.fill(NOWHERE);
-    for offset_down in 0..window.kernel[0] {
-        let down = geometry.span(0, offset_down);
-        for offset_along in 0..window.kernel[1] {
-            let along = geometry.span(1, offset_along);
-            if along.first == along.end {
-                continue;
+impl<'a> Shifts<'a> {
+    fn new(window: &'a Window) -> Self {
+        let phases = Phases::new(&window.geometry());
+        let length = phases.run().next_multiple_of(LANES);
+        let distance = |at: usize| {
+            let (down, along) = (at / window.kernel[1], at % window.kernel[1]);
+            down * window.dilation[0] * window.input[1] + along * window.dilation[1]
+        };
+        Self {
+            window,
+            image: phases.image(),
+            distances: (0..window.kernel[0] * window.kernel[1])
+                .map(|at| distance(at) as u32)
+                .collect(),
+            values: vec![0.0; length],
+            winners: vec![0; length],
+            phases,
+        }
+    }
+
+    fn plane(&mut self, x: &[f32], values: &mut [f32], winners: &mut [u32]) {
+        self.phases.fill(x, &mut self.image);
+        Arch::new().dispatch(
+            #[inline(always)]
+            || self.compare(),
+        );
+        let window = self.window;
+        let (height, width) = (window.output[0], window.output[1]);
+        for row in 0..height {
+            let start = (row * window.stride[0] * window.input[1]) as u32;
+            let from = row * self.phases.width;
+            values[row * width..][..width].copy_from_slice(&self.values[from..][..width]);
+            let winners = &mut winners[row * width..][..width];
+            let each = winners.iter_mut().zip(&self.winners[from..][..width]);
+            for (column, (winner, &distance)) in each.enumerate() {
+                *winner = start + (column * window.stride[1]) as u32 + distance;
             }
-            for row in down.first..down.end {
-                let line = (down.start + (row - down.first) * window.stride[0]) * window.input[1];
-                let from = line + along.start;
-                let best = &mut values[row * width..][along.first..along.end];
-                let winner = &mut winners[row * width..][along.first..along.end];
-                take_line(best, winner, &x[from..], from, window.stride[1]);
+        }
+    }
+
+    /// The best value of each run and its distance.
+    #[inline(always)]
+    fn compare(&mut self) {
+        let values = self.values.as_chunks_mut::<LANES>().0;
+        let winners = self.winners.as_chunks_mut::<LANES>().0;
+        for (strip, (values, winners)) in values.iter_mut().zip(winners).enumerate() {
+            let image = &self.image[strip * LANES..];
+            let mut best = [f32::NEG_INFINITY; LANES];
+            let mut which = [0u32; LANES];
+            for (&offset, &distance) in self.phases.offsets.iter().zip(&self.distances) {
+                let candidates = &image[offset..][..LANES];
+                for lane in 0..LANES {
+                    let value = candidates[lane];
+                    let better = (value > best[lane]) | value.is_nan();
+                    best[lane] = if better { value } else { best[lane] };
+                    which[lane] = if better { distance } else { which[lane] };
+                }
             }
+            *values = best;
+            *winners = which;
         }
     }
 }
 
-#[inline(always)]
-fn take_line(best: &mut [f32], winner: &mut [u32], x: &[f32], from: usize, stride: usize) {
-    let each = best.iter_mut().zip(winner).zip(x.iter().step_by(stride));
-    for (index, ((best, winner), &value)) in each.enumerate() {
-        let at = (from + index * stride) as u32;
-        // `NOWHERE` gives way to anything, so that a window of −∞ has a winner too.
-        let better = (value > *best) | value.is_nan() | (*winner == NOWHERE);
-        *best = if better { value } else { *best };
-        *winner = if better { at } else { *winner };
+/// One window after the other, clipped to the input.
+fn scan(window: &Window, x: &[f32], values: &mut [f32], winners: &mut [u32]) {
+    let outputs = values.iter_mut().zip(winners);
+    for (at, (best, winner)) in outputs.enumerate() {
+        let (row, column) = (at / window.output[1], at % window.output[1]);
+        (*best, *winner) = (f32::NEG_INFINITY, NOWHERE);
+        for y in window.inside(0, row) {
+            let line = y * window.input[1];
+            for x_at in window.inside(1, column) {
+                let value = x[line + x_at];
+                if value > *best || value.is_nan() || *winner == NOWHERE {
+                    *best = value;
+                    *winner = (line + x_at) as u32;
+                }
+            }
+        }
     }
 }
 

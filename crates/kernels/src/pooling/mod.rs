@@ -56,6 +56,28 @@ impl Window {
         }
     }
 
+    /// Whether no window touches the padding.
+    fn lies_inside(&self) -> bool {
+        (0..2).all(|axis| {
+            let last = self.output[axis].saturating_sub(1) * self.stride[axis]
+                + (self.kernel[axis] - 1) * self.dilation[axis];
+            self.padding[axis].0 == 0 && last < self.input[axis]
+        })
+    }
+
+    /// The indices along one axis that output `at` sees.
+    #[inline(always)]
+    fn inside(&self, axis: usize, at: usize) -> impl Iterator<Item = usize> {
+        let (before, dilation) = (self.padding[axis].0, self.dilation[axis]);
+        let start = at * self.stride[axis];
+        let skipped = before.saturating_sub(start).div_ceil(dilation);
+        let end = start + self.kernel[axis] * dilation;
+        let first = start + skipped * dilation;
+        (first.max(before)..end.min(self.input[axis] + before))
+            .step_by(dilation)
+            .map(move |padded| padded - before)
+    }
+
     /// Planes that one task takes: enough work to be worth handing out.
     fn planes_per_task(&self) -> usize {
         let work = self.plane_in().max(self.plane_out()).max(1);
