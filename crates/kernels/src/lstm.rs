@@ -5,6 +5,7 @@
 //! (Hochreiter & Schmidhuber 1997; the forget gate is Gers, Schmidhuber & Cummins 2000).
 use crate::approximate::{sigmoid, tanh};
 use crate::product::{Into, Matrix, Workers, multiply};
+use crate::vector::vectorised;
 use rayon::prelude::*;
 
 /// The sizes of a sequence.
@@ -108,19 +109,22 @@ pub fn scan(
                             recurrent,
                             Workers::One,
                         );
-                        pulp::Arch::new().dispatch(|| {
-                            for sample in 0..count {
-                                let row = sample * steps + step;
-                                let (before, now) =
-                                    cell_pair(cell, first_cell, sample, step, steps, h);
-                                let gates = &mut gates[row * 4 * h..][..4 * h];
-                                let input = &input[row * 4 * h..][..4 * h];
-                                activate(gates, input, &product[sample * 4 * h..][..4 * h], h);
-                                let state = &mut state[sample * h..][..h];
-                                advance(gates, before, now, state);
-                                hidden[row * h..][..h].copy_from_slice(state);
-                            }
-                        });
+                        vectorised(
+                            #[inline(always)]
+                            || {
+                                for sample in 0..count {
+                                    let row = sample * steps + step;
+                                    let (before, now) =
+                                        cell_pair(cell, first_cell, sample, step, steps, h);
+                                    let gates = &mut gates[row * 4 * h..][..4 * h];
+                                    let input = &input[row * 4 * h..][..4 * h];
+                                    activate(gates, input, &product[sample * 4 * h..][..4 * h], h);
+                                    let state = &mut state[sample * h..][..h];
+                                    advance(gates, before, now, state);
+                                    hidden[row * h..][..h].copy_from_slice(state);
+                                }
+                            },
+                        );
                     }
                 },
             );
@@ -152,17 +156,26 @@ fn cell_pair<'a>(
     (before, &mut now[..h])
 }
 
+/// All gates of one sample, activated.
 #[inline(always)]
 fn activate(gates: &mut [f32], input: &[f32], product: &[f32], h: usize) {
-    let apply = |from: usize, to: usize, function: fn(f32) -> f32, gates: &mut [f32]| {
-        let sums = input[from..to].iter().zip(&product[from..to]);
-        for (gate, (input, product)) in gates[from..to].iter_mut().zip(sums) {
-            *gate = function(input + product);
-        }
-    };
-    apply(0, 2 * h, sigmoid, gates);
-    apply(2 * h, 3 * h, tanh, gates);
-    apply(3 * h, 4 * h, sigmoid, gates);
+    activate_part(0..2 * h, sigmoid, gates, input, product);
+    activate_part(2 * h..3 * h, tanh, gates, input, product);
+    activate_part(3 * h..4 * h, sigmoid, gates, input, product);
+}
+
+#[inline(always)]
+fn activate_part(
+    part: std::ops::Range<usize>,
+    function: impl Fn(f32) -> f32,
+    gates: &mut [f32],
+    input: &[f32],
+    product: &[f32],
+) {
+    let sums = input[part.clone()].iter().zip(&product[part.clone()]);
+    for (gate, (input, product)) in gates[part].iter_mut().zip(sums) {
+        *gate = function(input + product);
+    }
 }
 
 /// The cell and hidden state after a step.
@@ -237,29 +250,32 @@ pub fn scan_gradient(
                 |((((out, (hidden, cell)), gates), cells), (gradient, first_cell))| {
                     let count = hidden.len() / h;
                     for step in (0..steps).rev() {
-                        pulp::Arch::new().dispatch(|| {
-                            for sample in 0..count {
-                                let row = sample * steps + step;
-                                let before = match step {
-                                    0 => &first_cell[sample * h..][..h],
-                                    _ => &cells[(row - 1) * h..][..h],
-                                };
-                                let at = sample * h..(sample + 1) * h;
-                                for (hidden, g) in
-                                    hidden[at.clone()].iter_mut().zip(&gradient[row * h..][..h])
-                                {
-                                    *hidden += g;
+                        vectorised(
+                            #[inline(always)]
+                            || {
+                                for sample in 0..count {
+                                    let row = sample * steps + step;
+                                    let before = match step {
+                                        0 => &first_cell[sample * h..][..h],
+                                        _ => &cells[(row - 1) * h..][..h],
+                                    };
+                                    let at = sample * h..(sample + 1) * h;
+                                    for (hidden, g) in
+                                        hidden[at.clone()].iter_mut().zip(&gradient[row * h..][..h])
+                                    {
+                                        *hidden += g;
+                                    }
+                                    retreat(
+                                        &mut out[row * 4 * h..][..4 * h],
+                                        &mut cell[at.clone()],
+                                        &hidden[at],
+                                        &gates[row * 4 * h..][..4 * h],
+                                        &cells[row * h..][..h],
+                                        before,
+                                    );
                                 }
-                                retreat(
-                                    &mut out[row * 4 * h..][..4 * h],
-                                    &mut cell[at.clone()],
-                                    &hidden[at],
-                                    &gates[row * 4 * h..][..4 * h],
-                                    &cells[row * h..][..h],
-                                    before,
-                                );
-                            }
-                        });
+                            },
+                        );
                         let left =
                             Matrix::spaced(&out[step * 4 * h..], count, 4 * h, steps * 4 * h);
                         multiply(hidden, h, Into::Replace, left, back, Workers::One);
