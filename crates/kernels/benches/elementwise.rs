@@ -1,16 +1,32 @@
 //! Milliseconds per call of the elementwise, row and recurrent kernels.
 //!
-//! `RAYON_NUM_THREADS=1 cargo bench -p tacita-kernels --bench elementwise`
+//! `RAYON_NUM_THREADS=1 cargo bench -p tacita-kernels --bench elementwise [-- part of a name]`
 use std::hint::black_box;
 use std::time::Instant;
 use tacita_kernels::{activation, lstm, normalise, rows, softmax, update};
 
 fn time<T>(name: &str, elements: usize, mut call: impl FnMut() -> T) {
+    time_with(name, elements, || (), |()| call());
+}
+
+/// Times `call` on what `prepare` makes, which is not timed.
+fn time_with<P, T>(
+    name: &str,
+    elements: usize,
+    mut prepare: impl FnMut() -> P,
+    mut call: impl FnMut(P) -> T,
+) {
+    let asked = std::env::args().nth(1).unwrap_or_default();
+    if asked != "--bench" && !name.contains(&asked) {
+        return;
+    }
     let mut best = f64::INFINITY;
     for _ in 0..30 {
+        let prepared = prepare();
         let start = Instant::now();
-        black_box(call());
+        let result = black_box(call(prepared));
         best = best.min(start.elapsed().as_secs_f64());
+        drop(result);
     }
     let rate = elements as f64 / best * 1e-9;
     println!("{name:<44} {:>9.4} ms {rate:>8.3} G/s", best * 1e3);
@@ -89,12 +105,15 @@ fn recurrent() {
     let first = vec![0.0; batch * h];
     let gradient = values(batch * steps * h, 1.0);
     let cells = batch * steps * h;
-    let forward = || lstm::scan(&input, &weights, &first, &first, shape);
-    time("lstm scan 256 x 15 x 128", cells, forward);
-    let scan = forward();
-    time("lstm scan_gradient 256 x 15 x 128", cells, || {
-        lstm::scan_gradient(&scan, &weights, &first, &gradient, None, shape)
-    });
+    let forward = |input: Vec<f32>| lstm::scan(input, &weights, &first, &first, shape);
+    time_with("lstm scan 256 x 15 x 128", cells, || input.clone(), forward);
+    let scan = forward(input.clone());
+    time_with(
+        "lstm scan_gradient 256 x 15 x 128",
+        cells,
+        || scan.gates.clone(),
+        |gates| lstm::scan_gradient(gates, &scan.cell, &weights, &first, &gradient, None, shape),
+    );
 }
 
 fn embedding() {

@@ -17,7 +17,12 @@ pub fn tanh(x: &[f32]) -> Vec<f32> {
 
 /// The gradient of [`tanh`] from its output: g·(1 - y²).
 pub fn tanh_gradient(y: &[f32], gradient: &[f32]) -> Vec<f32> {
-    map_pairs(y, gradient, |y, g| g * y.mul_add(-y, 1.0))
+    map_pairs(
+        y,
+        gradient,
+        #[inline(always)]
+        |y, g| g * y.mul_add(-y, 1.0),
+    )
 }
 
 /// 1/(1 + e^-x) of each value.
@@ -27,7 +32,12 @@ pub fn sigmoid(x: &[f32]) -> Vec<f32> {
 
 /// The gradient of [`sigmoid`] from its output: g·y·(1 - y).
 pub fn sigmoid_gradient(y: &[f32], gradient: &[f32]) -> Vec<f32> {
-    map_pairs(y, gradient, |y, g| g * (y * (1.0 - y)))
+    map_pairs(
+        y,
+        gradient,
+        #[inline(always)]
+        |y, g| g * (y * (1.0 - y)),
+    )
 }
 
 /// e^x of each value.
@@ -37,7 +47,12 @@ pub fn exp(x: &[f32]) -> Vec<f32> {
 
 /// The gradient of [`exp`] from its output: g·y.
 pub fn exp_gradient(y: &[f32], gradient: &[f32]) -> Vec<f32> {
-    map_pairs(y, gradient, |y, g| g * y)
+    map_pairs(
+        y,
+        gradient,
+        #[inline(always)]
+        |y, g| g * y,
+    )
 }
 
 /// x·Φ(x) of each value, Φ the standard normal distribution function (not its tanh approximation).
@@ -47,7 +62,12 @@ pub fn gelu(x: &[f32]) -> Vec<f32> {
 
 /// The gradient of [`gelu`] from its input: g·(Φ(x) + x·φ(x)).
 pub fn gelu_gradient(x: &[f32], gradient: &[f32]) -> Vec<f32> {
-    map_pairs(x, gradient, |x, g| g * approximate::gelu_slope(x))
+    map_pairs(
+        x,
+        gradient,
+        #[inline(always)]
+        |x, g| g * approximate::gelu_slope(x),
+    )
 }
 
 /// max(x, 0); a NaN stays one.

@@ -5,6 +5,7 @@
 //! (Hochreiter & Schmidhuber 1997; the forget gate is Gers, Schmidhuber & Cummins 2000).
 use crate::approximate::{sigmoid, tanh};
 use crate::product::{Into, Matrix, Workers, multiply};
+use crate::vector::vectorised;
 use rayon::prelude::*;
 
 /// The sizes of a sequence.
@@ -27,7 +28,7 @@ impl Shape {
     /// that one step of them stays in cache, and work for every thread.
     fn block(self) -> usize {
         let share = self.batch.div_ceil(rayon::current_num_threads());
-        share.clamp(1, 128)
+        share.clamp(1, 256)
     }
 }
 
@@ -56,14 +57,15 @@ pub struct ScanGradient {
 /// Runs the layer.
 ///
 /// # Shapes
-/// - `gates_input`: `[batch, steps, 4h]`, the input's part x·W + b for every step.
+/// - `gates_input`: `[batch, steps, 4h]`, the input's part x·W + b for every step; it becomes
+///   [`Scan::gates`] in place.
 /// - `recurrent`: `[h, 4h]`.
 /// - `first_hidden`, `first_cell`: `[batch, h]`.
 ///
 /// # Panics
 /// If a length does not agree with `shape`.
 pub fn scan(
-    gates_input: &[f32],
+    gates_input: Vec<f32>,
     recurrent: &[f32],
     first_hidden: &[f32],
     first_cell: &[f32],
@@ -79,7 +81,7 @@ pub fn scan(
     let recurrent = Matrix::new(recurrent, h, 4 * h);
     let mut hidden = vec![0.0; states * steps];
     let mut cell = vec![0.0; states * steps];
-    let mut gates = vec![0.0; states * steps * 4];
+    let mut gates = gates_input;
     if !hidden.is_empty() {
         let first = shape.block() * h;
         let sequence = first * steps;
@@ -87,43 +89,42 @@ pub fn scan(
             .par_chunks_mut(sequence)
             .zip(cell.par_chunks_mut(sequence))
             .zip(gates.par_chunks_mut(4 * sequence))
-            .zip(gates_input.par_chunks(4 * sequence))
             .zip(
                 first_hidden
                     .par_chunks(first)
                     .zip(first_cell.par_chunks(first)),
             )
-            .for_each(
-                |((((hidden, cell), gates), input), (first_hidden, first_cell))| {
-                    let mut state = first_hidden.to_vec();
-                    let mut product = vec![0.0; 4 * state.len()];
-                    let count = state.len() / h;
-                    for step in 0..steps {
-                        let left = Matrix::new(&state, count, h);
-                        multiply(
-                            &mut product,
-                            4 * h,
-                            Into::Replace,
-                            left,
-                            recurrent,
-                            Workers::One,
-                        );
-                        pulp::Arch::new().dispatch(|| {
+            .for_each(|(((hidden, cell), gates), (first_hidden, first_cell))| {
+                let mut state = first_hidden.to_vec();
+                let mut product = vec![0.0; 4 * state.len()];
+                let count = state.len() / h;
+                for step in 0..steps {
+                    let left = Matrix::new(&state, count, h);
+                    multiply(
+                        &mut product,
+                        4 * h,
+                        Into::Replace,
+                        left,
+                        recurrent,
+                        Workers::One,
+                    );
+                    vectorised(
+                        #[inline(always)]
+                        || {
                             for sample in 0..count {
                                 let row = sample * steps + step;
                                 let (before, now) =
                                     cell_pair(cell, first_cell, sample, step, steps, h);
                                 let gates = &mut gates[row * 4 * h..][..4 * h];
-                                let input = &input[row * 4 * h..][..4 * h];
-                                activate(gates, input, &product[sample * 4 * h..][..4 * h], h);
+                                activate(gates, &product[sample * 4 * h..][..4 * h], h);
                                 let state = &mut state[sample * h..][..h];
                                 advance(gates, before, now, state);
                                 hidden[row * h..][..h].copy_from_slice(state);
                             }
-                        });
-                    }
-                },
-            );
+                        },
+                    );
+                }
+            });
     }
     Scan {
         hidden,
@@ -152,17 +153,24 @@ fn cell_pair<'a>(
     (before, &mut now[..h])
 }
 
+/// All gates of one sample, activated.
 #[inline(always)]
-fn activate(gates: &mut [f32], input: &[f32], product: &[f32], h: usize) {
-    let apply = |from: usize, to: usize, function: fn(f32) -> f32, gates: &mut [f32]| {
-        let sums = input[from..to].iter().zip(&product[from..to]);
-        for (gate, (input, product)) in gates[from..to].iter_mut().zip(sums) {
-            *gate = function(input + product);
-        }
-    };
-    apply(0, 2 * h, sigmoid, gates);
-    apply(2 * h, 3 * h, tanh, gates);
-    apply(3 * h, 4 * h, sigmoid, gates);
+fn activate(gates: &mut [f32], product: &[f32], h: usize) {
+    activate_part(0..2 * h, sigmoid, gates, product);
+    activate_part(2 * h..3 * h, tanh, gates, product);
+    activate_part(3 * h..4 * h, sigmoid, gates, product);
+}
+
+#[inline(always)]
+fn activate_part(
+    part: std::ops::Range<usize>,
+    function: impl Fn(f32) -> f32,
+    gates: &mut [f32],
+    product: &[f32],
+) {
+    for (gate, product) in gates[part.clone()].iter_mut().zip(&product[part]) {
+        *gate = function(*gate + product);
+    }
 }
 
 /// The cell and hidden state after a step.
@@ -186,6 +194,7 @@ fn advance(gates: &[f32], before: &[f32], cell: &mut [f32], hidden: &mut [f32]) 
 /// the caller forms it, per sample or not.
 ///
 /// # Shapes
+/// - `gates`: [`Scan::gates`], which become the gradient in place; `cell`: [`Scan::cell`].
 /// - `recurrent`: `[h, 4h]`; `first_cell`: `[batch, h]`, as given to [`scan`].
 /// - `hidden_gradient`: `[batch, steps, h]`, with respect to every hidden state as an output.
 /// - `last_cell_gradient`: `[batch, h]`, with respect to the last cell state, if it is used.
@@ -193,7 +202,8 @@ fn advance(gates: &[f32], before: &[f32], cell: &mut [f32], hidden: &mut [f32]) 
 /// # Panics
 /// If a length does not agree with `shape`.
 pub fn scan_gradient(
-    scan: &Scan,
+    gates: Vec<f32>,
+    cell: &[f32],
     recurrent: &[f32],
     first_cell: &[f32],
     hidden_gradient: &[f32],
@@ -204,8 +214,8 @@ pub fn scan_gradient(
         steps, hidden: h, ..
     } = shape;
     let states = shape.states();
-    assert_eq!(scan.gates.len(), states * steps * 4, "gates of {shape:?}");
-    assert_eq!(scan.cell.len(), states * steps, "cells of {shape:?}");
+    assert_eq!(gates.len(), states * steps * 4, "gates of {shape:?}");
+    assert_eq!(cell.len(), states * steps, "cells of {shape:?}");
     assert_eq!(
         hidden_gradient.len(),
         states * steps,
@@ -213,7 +223,8 @@ pub fn scan_gradient(
     );
     assert_eq!(first_cell.len(), states, "first cell of {shape:?}");
     let back = Matrix::new(recurrent, h, 4 * h).transposed();
-    let mut gates_input = vec![0.0; states * steps * 4];
+    let cells = cell;
+    let mut gates_input = gates;
     let mut hidden = vec![0.0; states];
     let mut cell = match last_cell_gradient {
         Some(gradient) => gradient.to_vec(),
@@ -226,42 +237,43 @@ pub fn scan_gradient(
         gates_input
             .par_chunks_mut(4 * sequence)
             .zip(hidden.par_chunks_mut(first).zip(cell.par_chunks_mut(first)))
-            .zip(scan.gates.par_chunks(4 * sequence))
-            .zip(scan.cell.par_chunks(sequence))
+            .zip(cells.par_chunks(sequence))
             .zip(
                 hidden_gradient
                     .par_chunks(sequence)
                     .zip(first_cell.par_chunks(first)),
             )
             .for_each(
-                |((((out, (hidden, cell)), gates), cells), (gradient, first_cell))| {
+                |(((gates, (hidden, cell)), cells), (gradient, first_cell))| {
                     let count = hidden.len() / h;
                     for step in (0..steps).rev() {
-                        pulp::Arch::new().dispatch(|| {
-                            for sample in 0..count {
-                                let row = sample * steps + step;
-                                let before = match step {
-                                    0 => &first_cell[sample * h..][..h],
-                                    _ => &cells[(row - 1) * h..][..h],
-                                };
-                                let at = sample * h..(sample + 1) * h;
-                                for (hidden, g) in
-                                    hidden[at.clone()].iter_mut().zip(&gradient[row * h..][..h])
-                                {
-                                    *hidden += g;
+                        vectorised(
+                            #[inline(always)]
+                            || {
+                                for sample in 0..count {
+                                    let row = sample * steps + step;
+                                    let before = match step {
+                                        0 => &first_cell[sample * h..][..h],
+                                        _ => &cells[(row - 1) * h..][..h],
+                                    };
+                                    let at = sample * h..(sample + 1) * h;
+                                    for (hidden, g) in
+                                        hidden[at.clone()].iter_mut().zip(&gradient[row * h..][..h])
+                                    {
+                                        *hidden += g;
+                                    }
+                                    retreat(
+                                        &mut gates[row * 4 * h..][..4 * h],
+                                        &mut cell[at.clone()],
+                                        &hidden[at],
+                                        &cells[row * h..][..h],
+                                        before,
+                                    );
                                 }
-                                retreat(
-                                    &mut out[row * 4 * h..][..4 * h],
-                                    &mut cell[at.clone()],
-                                    &hidden[at],
-                                    &gates[row * 4 * h..][..4 * h],
-                                    &cells[row * h..][..h],
-                                    before,
-                                );
-                            }
-                        });
+                            },
+                        );
                         let left =
-                            Matrix::spaced(&out[step * 4 * h..], count, 4 * h, steps * 4 * h);
+                            Matrix::spaced(&gates[step * 4 * h..], count, 4 * h, steps * 4 * h);
                         multiply(hidden, h, Into::Replace, left, back, Workers::One);
                     }
                 },
@@ -274,36 +286,34 @@ pub fn scan_gradient(
     }
 }
 
-/// One step back: the gradients of the gates before activation, and of the cell before the step.
+/// One step back: the gates of a sample become the gradients of their inputs, and the gradient of the
+/// cell after the step becomes that of the cell before it.
 #[inline(always)]
 fn retreat(
-    out: &mut [f32],
+    gates: &mut [f32],
     cell_gradient: &mut [f32],
     hidden_gradient: &[f32],
-    gates: &[f32],
     cell: &[f32],
     before: &[f32],
 ) {
     let h = before.len();
-    let (out_i, rest) = out.split_at_mut(h);
-    let (out_f, rest) = rest.split_at_mut(h);
-    let (out_g, out_o) = rest.split_at_mut(h);
-    let (i, rest) = gates.split_at(h);
-    let (f, rest) = rest.split_at(h);
-    let (g, o) = rest.split_at(h);
+    let (i, rest) = gates.split_at_mut(h);
+    let (f, rest) = rest.split_at_mut(h);
+    let (g, o) = rest.split_at_mut(h);
     // hidden = o·tanh(c) first: it completes the cell's gradient.
-    for at in 0..h {
-        let squashed = tanh(cell[at]);
-        let (hidden_gradient, o) = (hidden_gradient[at], o[at]);
-        out_o[at] = hidden_gradient * squashed * (o * (1.0 - o));
-        cell_gradient[at] += hidden_gradient * o * squashed.mul_add(-squashed, 1.0);
+    let states = cell.iter().zip(hidden_gradient);
+    for ((total, o), (&cell, &hidden)) in cell_gradient.iter_mut().zip(o).zip(states) {
+        let squashed = tanh(cell);
+        *total += hidden * *o * squashed.mul_add(-squashed, 1.0);
+        *o = hidden * squashed * (*o * (1.0 - *o));
     }
-    for at in 0..h {
-        let (i, f, g, gradient) = (i[at], f[at], g[at], cell_gradient[at]);
-        out_i[at] = gradient * g * (i * (1.0 - i));
-        out_f[at] = gradient * before[at] * (f * (1.0 - f));
-        out_g[at] = gradient * i * g.mul_add(-g, 1.0);
-        cell_gradient[at] = gradient * f;
+    let states = cell_gradient.iter_mut().zip(before);
+    for (((i, f), g), (total, &before)) in i.iter_mut().zip(f).zip(g).zip(states) {
+        let (input, forget, candidate, gradient) = (*i, *f, *g, *total);
+        *i = gradient * candidate * (input * (1.0 - input));
+        *f = gradient * before * (forget * (1.0 - forget));
+        *g = gradient * input * candidate.mul_add(-candidate, 1.0);
+        *total = gradient * forget;
     }
 }
 
@@ -338,7 +348,7 @@ mod tests {
 
         fn scan(&self) -> Scan {
             scan(
-                &self.input,
+                self.input.clone(),
                 &self.recurrent,
                 &self.hidden,
                 &self.cell,
@@ -410,8 +420,9 @@ mod tests {
             let weights = values(2 * steps * h, seed ^ 4);
             let last = values(2 * h, seed ^ 5);
             let last = with_cell.then_some(last.as_slice());
+            let scan = case.scan();
             let seen = scan_gradient(
-                &case.scan(), &case.recurrent, &case.cell, &weights, last, case.shape,
+                scan.gates, &scan.cell, &case.recurrent, &case.cell, &weights, last, case.shape,
             );
             let size = steps * h;
             for sample in 0..2 {
@@ -459,7 +470,8 @@ mod tests {
         let gradient = vec![1.0; 60];
         let back = |case: &Case, scan: &Scan| {
             scan_gradient(
-                scan,
+                scan.gates.clone(),
+                &scan.cell,
                 &case.recurrent,
                 &case.cell,
                 &gradient,
@@ -488,9 +500,9 @@ mod tests {
     fn many_samples_equal_one_at_a_time() {
         let case = Case::new(300, 3, 4, 11);
         let all = case.scan();
-        for sample in [0, 127, 128, 299] {
+        for sample in [0, 149, 150, 255, 256, 299] {
             let one = scan(
-                &case.input[sample * 48..][..48],
+                case.input[sample * 48..][..48].to_vec(),
                 &case.recurrent,
                 &case.hidden[sample * 4..][..4],
                 &case.cell[sample * 4..][..4],

@@ -1,5 +1,5 @@
 //! Rows brought to mean 0 and variance 1: the heart of layer and group normalisation.
-use crate::vector::{piece_of_rows, total};
+use crate::vector::{piece_of_rows, total, vectorised};
 use rayon::prelude::*;
 
 /// x̂ = (x - mean)/σ within each row of `width` values, and 1/σ of each row, where σ² is the
@@ -18,12 +18,15 @@ pub fn normalise(x: &[f32], width: usize, epsilon: f32) -> (Vec<f32>, Vec<f32>) 
         .zip(inverse.par_chunks_mut(piece / width.max(1)))
         .zip(x.par_chunks(piece))
         .for_each(|((normal, inverse), x)| {
-            pulp::Arch::new().dispatch(|| {
-                let rows = normal.chunks_exact_mut(width).zip(x.chunks_exact(width));
-                for (inverse, (normal, x)) in inverse.iter_mut().zip(rows) {
-                    *inverse = one_row(normal, x, epsilon);
-                }
-            });
+            vectorised(
+                #[inline(always)]
+                || {
+                    let rows = normal.chunks_exact_mut(width).zip(x.chunks_exact(width));
+                    for (inverse, (normal, x)) in inverse.iter_mut().zip(rows) {
+                        *inverse = one_row(normal, x, epsilon);
+                    }
+                },
+            );
         });
     (normal, inverse)
 }
@@ -31,9 +34,19 @@ pub fn normalise(x: &[f32], width: usize, epsilon: f32) -> (Vec<f32>, Vec<f32>) 
 #[inline(always)]
 fn one_row(normal: &mut [f32], x: &[f32], epsilon: f32) -> f32 {
     let count = x.len() as f64;
-    let mean = (total(x, x, |x, _| x) / count) as f32;
+    let mean = (total(
+        x,
+        x,
+        #[inline(always)]
+        |x, _| x,
+    ) / count) as f32;
     // Two passes: the mean of squares less the squared mean would cancel.
-    let variance = total(x, x, |x, _| (x - mean) * (x - mean)) / count;
+    let variance = total(
+        x,
+        x,
+        #[inline(always)]
+        |x, _| (x - mean) * (x - mean),
+    ) / count;
     let inverse = (1.0 / (variance + f64::from(epsilon)).sqrt()) as f32;
     for (normal, x) in normal.iter_mut().zip(x) {
         *normal = (x - mean) * inverse;
@@ -67,13 +80,16 @@ pub fn normalise_gradient(
         .zip(inverse_deviation.par_chunks(piece / width.max(1)))
         .zip(normal.par_chunks(piece).zip(gradient.par_chunks(piece)))
         .for_each(|((out, inverse), (normal, gradient))| {
-            pulp::Arch::new().dispatch(|| {
-                let rows = normal.chunks_exact(width).zip(gradient.chunks_exact(width));
-                let rows = out.chunks_exact_mut(width).zip(rows);
-                for (&inverse, (out, (normal, gradient))) in inverse.iter().zip(rows) {
-                    one_row_gradient(out, normal, gradient, inverse);
-                }
-            });
+            vectorised(
+                #[inline(always)]
+                || {
+                    let rows = normal.chunks_exact(width).zip(gradient.chunks_exact(width));
+                    let rows = out.chunks_exact_mut(width).zip(rows);
+                    for (&inverse, (out, (normal, gradient))) in inverse.iter().zip(rows) {
+                        one_row_gradient(out, normal, gradient, inverse);
+                    }
+                },
+            );
         });
     out
 }
@@ -81,8 +97,18 @@ pub fn normalise_gradient(
 #[inline(always)]
 fn one_row_gradient(out: &mut [f32], normal: &[f32], gradient: &[f32], inverse: f32) {
     let count = normal.len() as f64;
-    let mean = (total(gradient, gradient, |g, _| g) / count) as f32;
-    let along = (total(gradient, normal, |g, n| g * n) / count) as f32;
+    let mean = (total(
+        gradient,
+        gradient,
+        #[inline(always)]
+        |g, _| g,
+    ) / count) as f32;
+    let along = (total(
+        gradient,
+        normal,
+        #[inline(always)]
+        |g, n| g * n,
+    ) / count) as f32;
     for (out, (&n, &g)) in out.iter_mut().zip(normal.iter().zip(gradient)) {
         *out = (g - mean - n * along) * inverse;
     }

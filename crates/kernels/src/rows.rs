@@ -4,7 +4,7 @@
 //! a sample add up before a norm is taken. In the `_shared` functions every position of a sample has
 //! the same gradient row, which mean pooling produces; it is then given once per sample.
 use crate::distinct::Distinct;
-use crate::vector::{PIECE, add_scaled, round_up, squares};
+use crate::vector::{PIECE, add_scaled, round_up, squares, vectorised};
 use rayon::prelude::*;
 
 /// The rows named by `rows`, one after the other.
@@ -36,13 +36,19 @@ pub fn scatter_add(row_count: usize, width: usize, rows: &[i64], gradient: &[f32
         rows.len() * width,
         "one gradient row per index"
     );
-    by_table_part(row_count, width, rows, |table, position, row| {
-        add_scaled(
-            &mut table[row * width..][..width],
-            &gradient[position * width..][..width],
-            1.0,
-        );
-    })
+    by_table_part(
+        row_count,
+        width,
+        rows,
+        #[inline(always)]
+        |table, position, row| {
+            add_scaled(
+                &mut table[row * width..][..width],
+                &gradient[position * width..][..width],
+                1.0,
+            );
+        },
+    )
 }
 
 /// The sum over samples of `factors[i]` · gradient of sample i, as a table of `row_count` rows.
@@ -67,16 +73,22 @@ pub fn weighted_scatter_add(
         "one gradient row per index"
     );
     let positions = positions(rows, factors);
-    by_table_part(row_count, width, rows, |table, position, row| {
-        let factor = factors[position / positions];
-        if factor != 0.0 {
-            add_scaled(
-                &mut table[row * width..][..width],
-                &gradient[position * width..][..width],
-                factor,
-            );
-        }
-    })
+    by_table_part(
+        row_count,
+        width,
+        rows,
+        #[inline(always)]
+        |table, position, row| {
+            let factor = factors[position / positions];
+            if factor != 0.0 {
+                add_scaled(
+                    &mut table[row * width..][..width],
+                    &gradient[position * width..][..width],
+                    factor,
+                );
+            }
+        },
+    )
 }
 
 /// [`weighted_scatter_add`] where all positions of a sample share one gradient row.
@@ -99,17 +111,23 @@ pub fn weighted_scatter_add_shared(
         "one gradient row per sample"
     );
     let positions = positions(rows, factors);
-    by_table_part(row_count, width, rows, |table, position, row| {
-        let sample = position / positions;
-        let factor = factors[sample];
-        if factor != 0.0 {
-            add_scaled(
-                &mut table[row * width..][..width],
-                &gradient[sample * width..][..width],
-                factor,
-            );
-        }
-    })
+    by_table_part(
+        row_count,
+        width,
+        rows,
+        #[inline(always)]
+        |table, position, row| {
+            let sample = position / positions;
+            let factor = factors[sample];
+            if factor != 0.0 {
+                add_scaled(
+                    &mut table[row * width..][..width],
+                    &gradient[sample * width..][..width],
+                    factor,
+                );
+            }
+        },
+    )
 }
 
 /// Upper bounds on the squared norm of each sample's gradient, and on Σₜ ‖`gradient[i, t]`‖.
@@ -145,8 +163,10 @@ pub fn per_sample_squares(
                 let rows = &rows[sample * positions..][..positions];
                 let gradient = &gradient[sample * positions * width..][..positions * width];
                 distinct.clear();
-                let (square, reach) = pulp::Arch::new()
-                    .dispatch(|| one_sample(rows, gradient, width, distinct, sums));
+                let (square, reach) = vectorised(
+                    #[inline(always)]
+                    || one_sample(rows, gradient, width, distinct, sums),
+                );
                 (round_up(square, terms), round_up(reach, terms))
             },
         )
@@ -221,7 +241,10 @@ pub fn per_sample_squares_shared(
                 }
                 let repeats: f64 = counts.iter().map(|&n| f64::from(n) * f64::from(n)).sum();
                 let gradient = &gradient[sample * width..][..width];
-                let square = pulp::Arch::new().dispatch(|| squares(gradient));
+                let square = vectorised(
+                    #[inline(always)]
+                    || squares(gradient),
+                );
                 (
                     round_up(repeats * square, width),
                     round_up(positions as f64 * square.sqrt(), width),
@@ -274,15 +297,18 @@ fn by_table_part(
         .for_each(|(index, table)| {
             let start = index * part;
             let here = table.len() / width;
-            pulp::Arch::new().dispatch(|| {
-                for (position, &row) in rows.iter().enumerate() {
-                    // Rows of earlier parts wrap around to huge numbers.
-                    let row = (row as usize).wrapping_sub(start);
-                    if row < here {
-                        add(table, position, row);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (position, &row) in rows.iter().enumerate() {
+                        // Rows of earlier parts wrap around to huge numbers.
+                        let row = (row as usize).wrapping_sub(start);
+                        if row < here {
+                            add(table, position, row);
+                        }
                     }
-                }
-            });
+                },
+            );
         });
     table
 }

@@ -1,6 +1,6 @@
 //! Softmax and its logarithm over rows.
 use crate::approximate::exp_flushed;
-use crate::vector::{largest, piece_of_rows, total};
+use crate::vector::{largest, piece_of_rows, total, vectorised};
 use rayon::prelude::*;
 
 /// e^x / Σ e^x within each row of `width` values.
@@ -12,21 +12,33 @@ use rayon::prelude::*;
 /// # Panics
 /// If the values are not whole rows.
 pub fn softmax(x: &[f32], width: usize) -> Vec<f32> {
-    by_pieces(x, x, width, |out, x, _| {
-        for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-            subtract(out, x, largest(x));
-        }
-        // In one loop over all rows, since rows are often shorter than a vector.
-        for out in out.iter_mut() {
-            *out = exp_flushed(*out);
-        }
-        for out in out.chunks_exact_mut(width) {
-            let scale = (1.0 / total(out, out, |y, _| y)) as f32;
-            for out in out {
-                *out *= scale;
+    by_pieces(
+        x,
+        x,
+        width,
+        #[inline(always)]
+        |out, x, _| {
+            for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+                subtract(out, x, largest(x));
             }
-        }
-    })
+            // In one loop over all rows, since rows are often shorter than a vector.
+            for out in out.iter_mut() {
+                *out = exp_flushed(*out);
+            }
+            for out in out.chunks_exact_mut(width) {
+                let scale = (1.0
+                    / total(
+                        out,
+                        out,
+                        #[inline(always)]
+                        |y, _| y,
+                    )) as f32;
+                for out in out {
+                    *out *= scale;
+                }
+            }
+        },
+    )
 }
 
 /// The gradient of [`softmax`] from its output: y·(g - Σ g·y).
@@ -34,15 +46,26 @@ pub fn softmax(x: &[f32], width: usize) -> Vec<f32> {
 /// # Panics
 /// If the values are not whole rows, or the lengths differ.
 pub fn softmax_gradient(y: &[f32], gradient: &[f32], width: usize) -> Vec<f32> {
-    by_pieces(y, gradient, width, |out, y, gradient| {
-        let rows = y.chunks_exact(width).zip(gradient.chunks_exact(width));
-        for (out, (y, gradient)) in out.chunks_exact_mut(width).zip(rows) {
-            let mean = total(y, gradient, |y, g| y * g) as f32;
-            for (out, (y, g)) in out.iter_mut().zip(y.iter().zip(gradient)) {
-                *out = y * (g - mean);
+    by_pieces(
+        y,
+        gradient,
+        width,
+        #[inline(always)]
+        |out, y, gradient| {
+            let rows = y.chunks_exact(width).zip(gradient.chunks_exact(width));
+            for (out, (y, gradient)) in out.chunks_exact_mut(width).zip(rows) {
+                let mean = total(
+                    y,
+                    gradient,
+                    #[inline(always)]
+                    |y, g| y * g,
+                ) as f32;
+                for (out, (y, g)) in out.iter_mut().zip(y.iter().zip(gradient)) {
+                    *out = y * (g - mean);
+                }
             }
-        }
-    })
+        },
+    )
 }
 
 /// x - ln Σ e^x within each row of `width` values.
@@ -50,28 +73,40 @@ pub fn softmax_gradient(y: &[f32], gradient: &[f32], width: usize) -> Vec<f32> {
 /// # Panics
 /// If the values are not whole rows.
 pub fn log_softmax(x: &[f32], width: usize) -> Vec<f32> {
-    by_pieces(x, x, width, |out, x, _| {
-        let mut offsets = Vec::with_capacity(x.len() / width);
-        for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-            let most = largest(x);
-            subtract(out, x, most);
-            offsets.push(most);
-        }
-        for out in out.iter_mut() {
-            *out = exp_flushed(*out);
-        }
-        for ((out, x), most) in out
-            .chunks_exact_mut(width)
-            .zip(x.chunks_exact(width))
-            .zip(offsets)
-        {
-            let logarithm = total(out, out, |y, _| y).ln() as f32;
-            for (out, x) in out.iter_mut().zip(x) {
-                // The largest first: the sum of both offsets would round away the logarithm.
-                *out = (x - most) - logarithm;
+    by_pieces(
+        x,
+        x,
+        width,
+        #[inline(always)]
+        |out, x, _| {
+            let mut offsets = Vec::with_capacity(x.len() / width);
+            for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+                let most = largest(x);
+                subtract(out, x, most);
+                offsets.push(most);
             }
-        }
-    })
+            for out in out.iter_mut() {
+                *out = exp_flushed(*out);
+            }
+            for ((out, x), most) in out
+                .chunks_exact_mut(width)
+                .zip(x.chunks_exact(width))
+                .zip(offsets)
+            {
+                let logarithm = total(
+                    out,
+                    out,
+                    #[inline(always)]
+                    |y, _| y,
+                )
+                .ln() as f32;
+                for (out, x) in out.iter_mut().zip(x) {
+                    // The largest first: the sum of both offsets would round away the logarithm.
+                    *out = (x - most) - logarithm;
+                }
+            }
+        },
+    )
 }
 
 /// The gradient of [`log_softmax`] from its output: g - e^y·Σ g.
@@ -79,20 +114,31 @@ pub fn log_softmax(x: &[f32], width: usize) -> Vec<f32> {
 /// # Panics
 /// If the values are not whole rows, or the lengths differ.
 pub fn log_softmax_gradient(y: &[f32], gradient: &[f32], width: usize) -> Vec<f32> {
-    by_pieces(y, gradient, width, |out, y, gradient| {
-        for (out, &y) in out.iter_mut().zip(y) {
-            *out = exp_flushed(y);
-        }
-        for (out, gradient) in out
-            .chunks_exact_mut(width)
-            .zip(gradient.chunks_exact(width))
-        {
-            let sum = total(gradient, gradient, |g, _| g) as f32;
-            for (out, &g) in out.iter_mut().zip(gradient) {
-                *out = out.mul_add(-sum, g);
+    by_pieces(
+        y,
+        gradient,
+        width,
+        #[inline(always)]
+        |out, y, gradient| {
+            for (out, &y) in out.iter_mut().zip(y) {
+                *out = exp_flushed(y);
             }
-        }
-    })
+            for (out, gradient) in out
+                .chunks_exact_mut(width)
+                .zip(gradient.chunks_exact(width))
+            {
+                let sum = total(
+                    gradient,
+                    gradient,
+                    #[inline(always)]
+                    |g, _| g,
+                ) as f32;
+                for (out, &g) in out.iter_mut().zip(gradient) {
+                    *out = out.mul_add(-sum, g);
+                }
+            }
+        },
+    )
 }
 
 #[inline(always)]
@@ -118,7 +164,10 @@ fn by_pieces(
         .for_each(|(out, (x, y))| {
             let parts = x.chunks(near).zip(y.chunks(near));
             for (out, (x, y)) in out.chunks_mut(near).zip(parts) {
-                pulp::Arch::new().dispatch(|| fill(out, x, y));
+                vectorised(
+                    #[inline(always)]
+                    || fill(out, x, y),
+                );
             }
         });
     out

@@ -1,5 +1,5 @@
 //! Fused passes over flat parameters and their per-sample gradients.
-use crate::vector::{PIECE, add_scaled, round_up, squares};
+use crate::vector::{PIECE, add_scaled, round_up, squares, vectorised};
 use rayon::prelude::*;
 
 /// `into += factor · values`.
@@ -11,7 +11,10 @@ pub fn scale_add(into: &mut [f32], values: &[f32], factor: f32) {
     into.par_chunks_mut(PIECE)
         .zip(values.par_chunks(PIECE))
         .for_each(|(into, values)| {
-            pulp::Arch::new().dispatch(|| add_scaled(into, values, factor));
+            vectorised(
+                #[inline(always)]
+                || add_scaled(into, values, factor),
+            );
         });
 }
 
@@ -41,16 +44,19 @@ pub fn weighted_row_sum(rows: &[f32], factors: &[f32], width: usize) -> Vec<f32>
                 let start = sample * width + block * COLUMNS;
                 &rows[start..start + columns]
             };
-            pulp::Arch::new().dispatch(|| {
-                let (fours, rest) = kept.as_chunks::<4>();
-                for &[(i, a), (j, b), (k, c), (l, d)] in fours {
-                    let (i, j, k, l) = (part(i), part(j), part(k), part(l));
-                    add_four(out, [i, j, k, l], [a, b, c, d]);
-                }
-                for &(sample, factor) in rest {
-                    add_scaled(out, part(sample), factor);
-                }
-            });
+            vectorised(
+                #[inline(always)]
+                || {
+                    let (fours, rest) = kept.as_chunks::<4>();
+                    for &[(i, a), (j, b), (k, c), (l, d)] in fours {
+                        let (i, j, k, l) = (part(i), part(j), part(k), part(l));
+                        add_four(out, [i, j, k, l], [a, b, c, d]);
+                    }
+                    for &(sample, factor) in rest {
+                        add_scaled(out, part(sample), factor);
+                    }
+                },
+            );
         });
     out
 }
@@ -77,11 +83,14 @@ pub fn row_squares(rows: &[f32], width: usize) -> Vec<f32> {
     out.par_chunks_mut(piece / width.max(1))
         .zip(rows.par_chunks(piece))
         .for_each(|(out, rows)| {
-            pulp::Arch::new().dispatch(|| {
-                for (out, row) in out.iter_mut().zip(rows.chunks_exact(width)) {
-                    *out = round_up(squares(row), width);
-                }
-            });
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (out, row) in out.iter_mut().zip(rows.chunks_exact(width)) {
+                        *out = round_up(squares(row), width);
+                    }
+                },
+            );
         });
     out
 }

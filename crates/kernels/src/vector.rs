@@ -8,15 +8,34 @@ pub(crate) const PIECE: usize = 1 << 16;
 const BLOCK: usize = 2048;
 const LANES: usize = 32;
 
+/// Runs `body` compiled for the widest vectors of this machine.
+///
+/// Only what is inlined into it is so compiled: mark the closure, and all it calls, `inline(always)`.
+/// (`Arch::dispatch` takes a closure too, but calls it through a shim that is not always inlined.)
+pub(crate) fn vectorised<R>(body: impl FnMut() -> R) -> R {
+    struct Body<F>(F);
+    impl<R, F: FnMut() -> R> pulp::WithSimd for Body<F> {
+        type Output = R;
+        #[inline(always)]
+        fn with_simd<S: pulp::Simd>(mut self, _: S) -> R {
+            (self.0)()
+        }
+    }
+    pulp::Arch::new().dispatch(Body(body))
+}
+
 /// `function` of each value.
 pub(crate) fn map(x: &[f32], function: impl Fn(f32) -> f32 + Copy + Sync) -> Vec<f32> {
     let mut out = vec![0.0; x.len()];
     let fill = |(out, x): (&mut [f32], &[f32])| {
-        pulp::Arch::new().dispatch(|| {
-            for (out, &x) in out.iter_mut().zip(x) {
-                *out = function(x);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for (out, &x) in out.iter_mut().zip(x) {
+                    *out = function(x);
+                }
+            },
+        );
     };
     if x.len() <= PIECE {
         fill((&mut out, x));
@@ -40,11 +59,14 @@ pub(crate) fn map_pairs(
     assert_eq!(x.len(), y.len(), "lengths of a value and its gradient");
     let mut out = vec![0.0; x.len()];
     let fill = |((out, x), y): ((&mut [f32], &[f32]), &[f32])| {
-        pulp::Arch::new().dispatch(|| {
-            for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
-                *out = function(x, y);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
+                    *out = function(x, y);
+                }
+            },
+        );
     };
     if x.len() <= PIECE {
         fill(((&mut out, x), y));
@@ -140,9 +162,11 @@ pub(crate) fn add_scaled(into: &mut [f32], values: &[f32], factor: f32) {
     let (into, into_rest) = into.as_chunks_mut::<WIDE>();
     let (values, values_rest) = values.as_chunks::<WIDE>();
     for (into, values) in into.iter_mut().zip(values) {
+        let mut sums = *into;
         for lane in 0..WIDE {
-            into[lane] = values[lane].mul_add(factor, into[lane]);
+            sums[lane] = values[lane].mul_add(factor, sums[lane]);
         }
+        *into = sums;
     }
     for (into, &value) in into_rest.iter_mut().zip(values_rest) {
         *into = value.mul_add(factor, *into);
