@@ -21,10 +21,16 @@ pub(crate) enum Input {
 impl Input {
     /// The tensor, if the CPU backend holds it in single precision.
     pub fn of<const D: usize>(tensor: &Tensor<D>) -> Option<Self> {
-        if let Ok(free) = tensor.clone().try_into_primitive::<Flex>() {
+        Self::take(tensor.clone())
+    }
+
+    /// As [`Input::of`], giving the tensor up, so that nobody shares its values any more.
+    pub fn take<const D: usize>(tensor: Tensor<D>) -> Option<Self> {
+        if !tensor.device().is_autodiff() {
+            let free = tensor.try_into_primitive::<Flex>().ok()?;
             return is_single_precision(&free).then_some(Self::Free(free));
         }
-        let graph = tensor.clone().try_into_primitive::<Autodiff<Flex>>().ok()?;
+        let graph = tensor.try_into_primitive::<Autodiff<Flex>>().ok()?;
         is_single_precision(graph.primitive()).then_some(Self::Graph(graph))
     }
 }

@@ -37,8 +37,14 @@ impl Derivative<4> for Lstm {
         } = self.shape;
         // Hidden states and the last cell lie one after the other in the output.
         let (hidden, cell) = dy.slice().split_at(batch * steps * h);
+        let Scan {
+            hidden: states,
+            cell: cells,
+            gates,
+        } = Arc::unwrap_or_clone(self.scan);
         let gradient = scan_gradient(
-            &self.scan,
+            gates,
+            &cells,
             self.recurrent.slice(),
             self.first_cell.slice(),
             hidden,
@@ -46,7 +52,7 @@ impl Derivative<4> for Lstm {
             self.shape,
         );
         let recurrent = wanted[1].then(|| {
-            let before = hidden_before(self.first_hidden.slice(), &self.scan.hidden, self.shape);
+            let before = hidden_before(self.first_hidden.slice(), &states, self.shape);
             let mut sum = vec![0.0; h * 4 * h];
             let before = Matrix::new(&before, batch * steps, h).transposed();
             let gates = Matrix::new(&gradient.gates_input, batch * steps, 4 * h);
@@ -65,7 +71,7 @@ impl Derivative<4> for Lstm {
 /// Hidden states `[batch, steps, hidden]` and the last cell `[batch, hidden]` of an LSTM with gates
 /// in the order input, forget, cell, output.
 pub(crate) fn lstm(
-    gates_input: &Tensor<3>,
+    gates_input: Tensor<3>,
     recurrent: &Tensor<2>,
     first_hidden: &Tensor<2>,
     first_cell: &Tensor<2>,
@@ -81,14 +87,14 @@ pub(crate) fn lstm(
         hidden,
     };
     let inputs = [
-        Input::of(gates_input)?,
+        Input::take(gates_input)?,
         Input::of(recurrent)?,
         Input::of(first_hidden)?,
         Input::of(first_cell)?,
     ];
     let both: Tensor<1> = apply(inputs, |[gates, recurrent, first_hidden, first_cell]| {
         let scan = scan(
-            gates.slice(),
+            gates.into_vec(),
             recurrent.slice(),
             first_hidden.slice(),
             first_cell.slice(),

@@ -40,6 +40,11 @@ impl Values {
         self.tensor.as_slice().unwrap_or_default()
     }
 
+    /// As a vector, moved if nobody else holds the values.
+    pub fn into_vec(self) -> Vec<f32> {
+        self.tensor.into_data().try_into_vec().unwrap_or_default()
+    }
+
     /// Sizes of the dimensions.
     pub fn dims<const D: usize>(&self) -> [usize; D] {
         self.tensor.layout().shape().dims()

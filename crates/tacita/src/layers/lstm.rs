@@ -174,7 +174,7 @@ impl Lstm {
             Some(state) => state.clone(),
             None => LstmState::initial([batch, self.d_hidden], &input.device()),
         };
-        let (output, cell) = cpu::recurrent::lstm(&gates, &hiddens.weight, &hidden, &cell)?;
+        let (output, cell) = cpu::recurrent::lstm(gates, &hiddens.weight, &hidden, &cell)?;
         if let Some(probe) = probe {
             let mut before = vec![hidden.inner().unsqueeze_dim(1)];
             if positions > 1 {
