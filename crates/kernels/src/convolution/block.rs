@@ -9,7 +9,7 @@ const COLUMNS: usize = 256;
 /// Samples that share one product.
 pub(super) fn samples_per_block(geometry: &Geometry) -> usize {
     COLUMNS
-        .div_ceil(geometry.positions().max(1))
+        .div_ceil(geometry.positions())
         .min(samples_per_share(geometry))
 }
 

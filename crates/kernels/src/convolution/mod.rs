@@ -7,6 +7,7 @@ mod block;
 mod correlation;
 mod forward;
 pub(crate) mod geometry;
+mod gram;
 mod input_gradient;
 mod norms;
 mod patches;
@@ -19,6 +20,7 @@ mod weight_gradient;
 
 pub use forward::forward;
 pub use geometry::Geometry;
+pub use gram::{gram_is_cheaper, gram_norms};
 pub use input_gradient::input_gradient;
 pub use norms::{Norms, per_sample_norms};
 pub use patches::patches;

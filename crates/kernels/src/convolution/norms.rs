@@ -99,7 +99,7 @@ fn squared(values: &[f32]) -> f64 {
 }
 
 /// An f32 no smaller than `value` and than the exact value `value` was rounded from.
-fn round_up(value: f64) -> f32 {
+pub(super) fn round_up(value: f64) -> f32 {
     // Sums of non-negative terms in f64: at most 2⁻⁵³ per term, and 2⁻²⁵ is half an f32 step.
     let nearest = value as f32;
     if value == 0.0 {
@@ -110,7 +110,7 @@ fn round_up(value: f64) -> f32 {
 }
 
 /// Lengths of windows and of output gradients, per position.
-struct Lengths {
+pub(super) struct Lengths {
     image: Vec<f64>,
     columns: Vec<f64>,
     patches: Vec<f64>,
@@ -118,7 +118,7 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn new(geometry: &Geometry) -> Self {
+    pub fn new(geometry: &Geometry) -> Self {
         Self {
             image: vec![0.0; geometry.input[0] * geometry.input[1]],
             columns: vec![0.0; geometry.output[0] * geometry.input[1]],
@@ -129,7 +129,7 @@ impl Lengths {
 
     /// A window's squared length is the sum, over the kernel's rows and then its columns, of squares
     /// summed over channels: `k1 + k2` reads per position, not `channels · k1 · k2`.
-    fn reach(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32]) -> f64 {
+    pub fn reach(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32]) -> f64 {
         let per_group = (x.len() / geometry.groups, dy.len() / geometry.groups);
         (0..geometry.groups)
             .map(|group| {

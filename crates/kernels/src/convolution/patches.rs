@@ -88,9 +88,6 @@ fn for_each_row(
     row_stride: usize,
     mut visit: impl FnMut(usize, usize, super::geometry::Span, super::geometry::Span),
 ) {
-    if geometry.positions() == 0 {
-        return;
-    }
     let mut row = 0;
     for channel in 0..geometry.channels_in {
         let plane = channel * geometry.input[0] * geometry.input[1];

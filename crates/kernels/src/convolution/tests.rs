@@ -181,6 +181,20 @@ proptest! {
     }
 
     #[test]
+    fn gram_norms_err_within_their_bound(g in geometries(), seed: u64) {
+        let p = problem(&g, seed);
+        let norms = gram_norms(&g, &p.x, &p.dy);
+        prop_assert_eq!(&norms.reach, &per_sample_norms(&g, &p.x, &p.dy).reach);
+        let each = sample_gradients(&g, &p);
+        for sample in 0..g.batch {
+            let square: f64 = each[sample * g.weights()..][..g.weights()].iter().map(|v| v * v).sum();
+            let terms = 2 * (g.patch() + g.channels_out / g.groups);
+            let bound = (terms as f64 + 4.0) * 2f64.powi(-24) * f64::from(norms.reach[sample]).powi(2);
+            prop_assert!((f64::from(norms.squares[sample]) - square).abs() <= bound + 1e-40);
+        }
+    }
+
+    #[test]
     fn patches_times_the_weight_are_the_convolution(g in geometries(), seed: u64) {
         let p = problem(&g, seed);
         let (first, count) = (g.batch / 2, g.batch - g.batch / 2);
@@ -220,6 +234,7 @@ proptest! {
         prop_assert!(same(&|p| per_sample_weight_gradients(&g, &p.x, &p.dy)));
         prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).squares));
         prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).reach));
+        prop_assert!(same(&|p| gram_norms(&g, &p.x, &p.dy).squares));
         let mut factors = values(seed ^ 2)(g.batch);
         factors[sick] = 0.0;
         prop_assert_eq!(
