@@ -35,50 +35,56 @@ pub fn patches(geometry: &Geometry, x: &[f32], first: usize, count: usize) -> Ve
 
 /// Writes one sample's windows into a matrix whose rows begin `row_stride` values apart.
 pub(super) fn gather(geometry: &Geometry, x: &[f32], columns: &mut [f32], row_stride: usize) {
-    Arch::new().dispatch(|| {
-        for_each_row(geometry, row_stride, |plane, row, down, along| {
-            let image = &x[plane..][..geometry.input[0] * geometry.input[1]];
-            let (height, width) = (geometry.output[0], geometry.output[1]);
-            let row = &mut columns[row..][..height * width];
-            row[..down.first * width].fill(0.0);
-            row[down.end * width..].fill(0.0);
-            let inside = &mut row[down.first * width..down.end * width];
-            let mut from = down.start * geometry.input[1] + along.start;
-            for line in inside.chunks_exact_mut(width) {
-                for value in &mut line[..along.first] {
-                    *value = 0.0;
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for_each_row(geometry, row_stride, |plane, row, down, along| {
+                let image = &x[plane..][..geometry.input[0] * geometry.input[1]];
+                let (height, width) = (geometry.output[0], geometry.output[1]);
+                let row = &mut columns[row..][..height * width];
+                row[..down.first * width].fill(0.0);
+                row[down.end * width..].fill(0.0);
+                let inside = &mut row[down.first * width..down.end * width];
+                let mut from = down.start * geometry.input[1] + along.start;
+                for line in inside.chunks_exact_mut(width) {
+                    for value in &mut line[..along.first] {
+                        *value = 0.0;
+                    }
+                    for value in &mut line[along.end..] {
+                        *value = 0.0;
+                    }
+                    let line = &mut line[along.first..along.end];
+                    if !line.is_empty() {
+                        read_line(line, &image[from..], geometry.stride[1]);
+                    }
+                    from += geometry.stride[0] * geometry.input[1];
                 }
-                for value in &mut line[along.end..] {
-                    *value = 0.0;
-                }
-                let line = &mut line[along.first..along.end];
-                if !line.is_empty() {
-                    read_line(line, &image[from..], geometry.stride[1]);
-                }
-                from += geometry.stride[0] * geometry.input[1];
-            }
-        });
-    });
+            });
+        },
+    );
 }
 
 /// Adds each window of a matrix (rows `row_stride` apart) to where it came from.
 pub(super) fn scatter(geometry: &Geometry, columns: &[f32], row_stride: usize, x: &mut [f32]) {
-    Arch::new().dispatch(|| {
-        for_each_row(geometry, row_stride, |plane, row, down, along| {
-            let image = &mut x[plane..][..geometry.input[0] * geometry.input[1]];
-            let (height, width) = (geometry.output[0], geometry.output[1]);
-            let row = &columns[row..][..height * width];
-            if along.first == along.end {
-                return;
-            }
-            let mut to = down.start * geometry.input[1] + along.start;
-            for line in row[down.first * width..down.end * width].chunks_exact(width) {
-                let line = &line[along.first..along.end];
-                add_line(&mut image[to..], line, geometry.stride[1]);
-                to += geometry.stride[0] * geometry.input[1];
-            }
-        });
-    });
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for_each_row(geometry, row_stride, |plane, row, down, along| {
+                let image = &mut x[plane..][..geometry.input[0] * geometry.input[1]];
+                let (height, width) = (geometry.output[0], geometry.output[1]);
+                let row = &columns[row..][..height * width];
+                if along.first == along.end {
+                    return;
+                }
+                let mut to = down.start * geometry.input[1] + along.start;
+                for line in row[down.first * width..down.end * width].chunks_exact(width) {
+                    let line = &line[along.first..along.end];
+                    add_line(&mut image[to..], line, geometry.stride[1]);
+                    to += geometry.stride[0] * geometry.input[1];
+                }
+            });
+        },
+    );
 }
 
 /// Calls `visit(plane's start, row's start, rows inside, columns inside)` for each row of the matrix.

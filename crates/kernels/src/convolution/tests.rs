@@ -3,6 +3,7 @@
 use super::*;
 use crate::random::{close, values};
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 
 /// A geometry from free choices; `spare` rows and columns of the largest output are left out.
 fn geometries() -> impl Strategy<Value = Geometry> {
@@ -86,6 +87,35 @@ fn by_loop(g: &Geometry, mut visit: impl FnMut(usize, usize, usize, usize)) {
             }
         }
     }
+}
+
+/// Enough samples and weights for several blocks of the laid-out path, with a rest.
+#[test]
+fn blocks_and_their_rest_are_the_nested_loop() -> Result<(), TestCaseError> {
+    let g = Geometry {
+        batch: 37,
+        channels_in: 130,
+        input: [2, 3],
+        channels_out: 66,
+        output: [2, 3],
+        kernel: [2, 2],
+        stride: [1, 1],
+        padding: [(1, 0), (0, 1)],
+        dilation: [1, 1],
+        groups: 1,
+    };
+    let p = problem(&g, 3);
+    let mut y = vec![0.0; p.dy.len()];
+    let mut dx = vec![0.0; p.x.len()];
+    let mut dw = vec![0.0; p.weight.len()];
+    by_loop(&g, |x, w, out, _| {
+        y[out] += f64::from(p.x[x]) * f64::from(p.weight[w]);
+        dx[x] += f64::from(p.dy[out]) * f64::from(p.weight[w]);
+        dw[w] += f64::from(p.dy[out]) * f64::from(p.x[x]);
+    });
+    close(&forward(&g, &p.x, &p.weight, None), &y)?;
+    close(&input_gradient(&g, &p.weight, &p.dy, None), &dx)?;
+    close(&weight_gradient(&g, &p.x, &p.dy), &dw)
 }
 
 struct Problem {

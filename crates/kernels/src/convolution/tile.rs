@@ -1,5 +1,8 @@
 //! Products whose right factor is never laid out: its rows are overlapping runs of one image.
 
+// Constant ranges unroll into registers; iterators over arrays of vectors do not always.
+#![allow(clippy::needless_range_loop)]
+
 use pulp::{Simd, WithSimd};
 use std::array::from_fn;
 
