@@ -9,7 +9,7 @@ use std::array::from_fn;
 /// Rows of a product are padded to this many values, a multiple of every vector's length.
 pub(super) const LANES: usize = 16;
 
-/// The rows of a left factor, in blocks of 8, then 4, 2 and 1, each block by columns.
+/// The rows of a left factor, in blocks of 8, then 4, then the rest, each block by columns.
 #[derive(Debug)]
 pub(super) struct Packed {
     values: Vec<f32>,
@@ -42,7 +42,8 @@ impl Packed {
 fn block_height(left: usize) -> usize {
     match left {
         0..=1 => 1,
-        2..=3 => 2,
+        2 => 2,
+        3 => 3,
         4..=7 => 4,
         _ => 8,
     }
@@ -97,6 +98,7 @@ impl Shifted<'_> {
             match height {
                 1 => self.tile::<S, 1, WIDTH>(simd, first, column),
                 2 => self.tile::<S, 2, WIDTH>(simd, first, column),
+                3 => self.tile::<S, 3, WIDTH>(simd, first, column),
                 4 => self.tile::<S, 4, WIDTH>(simd, first, column),
                 _ => self.tile::<S, 8, WIDTH>(simd, first, column),
             }
@@ -176,6 +178,7 @@ impl WithSimd for Correlation<'_> {
             match height {
                 1 => this.strip::<S, 1>(simd, first, vectors),
                 2 => this.strip::<S, 2>(simd, first, vectors),
+                3 => this.strip::<S, 3>(simd, first, vectors),
                 4 => this.strip::<S, 4>(simd, first, vectors),
                 _ => this.strip::<S, 8>(simd, first, vectors),
             }
