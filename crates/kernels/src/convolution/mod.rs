@@ -1,7 +1,8 @@
 //! Two-dimensional convolution and its derivatives, `[batch, channels, height, width]`.
 //!
-//! A sample's windows become the columns of a matrix in a worker's scratch, and a matrix product does
-//! the rest. The weight is `[channels_out, channels_in / groups, k1, k2]`.
+//! Small convolutions multiply shifts of a padded image (`phases`, `tile`) and lay nothing out. Large ones
+//! lay samples' windows out as columns of a matrix in a worker's scratch (`patches`), and a matrix product
+//! does the rest. The weight is `[channels_out, channels_in / groups, k1, k2]`.
 
 mod block;
 mod correlation;

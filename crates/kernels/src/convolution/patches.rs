@@ -113,11 +113,9 @@ fn read_line(line: &mut [f32], from: &[f32], stride: usize) {
     match stride {
         1 => line.copy_from_slice(&from[..line.len()]),
         2 => {
-            let (last, line) = line.split_last_mut().unwrap_or_else(|| unreachable!());
-            for (value, pair) in line.iter_mut().zip(from.chunks_exact(2)) {
+            for (value, pair) in line.iter_mut().zip(from.chunks(2)) {
                 *value = pair[0];
             }
-            *last = from[2 * line.len()];
         }
         _ => {
             for (value, &from) in line.iter_mut().zip(from.iter().step_by(stride)) {
