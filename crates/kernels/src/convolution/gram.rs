@@ -1,7 +1,7 @@
 //! Norms of sample gradients from inner products between positions, without the gradients.
 //!
 //! With `g = Σ_p dy_p · patch_pᵀ`, `‖g‖² = Σ_{p,q} ⟨dy_p, dy_q⟩ · ⟨patch_p, patch_q⟩` (the ghost norm of
-//! Bu, Mao & Xu 2022, arXiv:2205.10683, §3): `T²(d + m)` multiplications instead of `T·d·m`.
+//! Bu, Mao & Xu 2022, arXiv:2205.10683): `T²(d + m)` multiplications instead of `T·d·m`.
 
 use super::Geometry;
 use super::block::samples_per_share;
