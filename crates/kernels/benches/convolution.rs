@@ -82,8 +82,14 @@ fn convolutions(wanted: &str) {
         ("auto 8-1 k3 p1 28x28", square(128, [8, 1], 28, 3, 1, 1)),
     ];
     println!(
-        "{:28} {:>16} {:>16} {:>16} {:>16} {:>16}",
-        "ms (GFLOP/s)", "forward", "input gradient", "weight gradient", "per sample", "norms"
+        "{:28} {:>16} {:>16} {:>16} {:>16} {:>16} {:>16}",
+        "ms (GFLOP/s)",
+        "forward",
+        "input gradient",
+        "weight gradient",
+        "per sample",
+        "norms",
+        "gram norms"
     );
     for (name, geometry) in shapes.into_iter().filter(|(name, _)| name.contains(wanted)) {
         let x = values(geometry.batch * geometry.sample_in());
@@ -113,6 +119,9 @@ fn convolutions(wanted: &str) {
         report(quickest(|| {
             convolution::per_sample_norms(&geometry, &x, &dy)
         }));
+        if convolution::gram_is_cheaper(&geometry) {
+            report(quickest(|| convolution::gram_norms(&geometry, &x, &dy)));
+        }
         println!();
     }
 }

@@ -9,7 +9,7 @@ const COLUMNS: usize = 256;
 /// Samples that share one product.
 pub(super) fn samples_per_block(geometry: &Geometry) -> usize {
     COLUMNS
-        .div_ceil(geometry.positions().max(1))
+        .div_ceil(geometry.positions())
         .min(samples_per_share(geometry))
 }
 
@@ -40,7 +40,7 @@ pub(super) fn side_by_side<'a>(
     }
 }
 
-/// Weights of a group that stay in the first cache beside the image while strips of it pass.
+/// Weights of a group that stay in the second cache beside the image while strips of it pass.
 const NEAR_WEIGHTS: usize = 1 << 15;
 
 /// Whether shifts of the padded image beat laid-out windows: not if half of a run is padding, nor if

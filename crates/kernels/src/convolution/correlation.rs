@@ -24,7 +24,7 @@ pub(super) struct Correlator {
 
 impl Correlator {
     pub fn suits(geometry: &Geometry) -> bool {
-        geometry.channels_out / geometry.groups >= CHANNELS && geometry.positions() > 0
+        geometry.channels_out / geometry.groups >= CHANNELS
     }
 
     pub fn new(geometry: &Geometry) -> Self {

@@ -78,7 +78,7 @@ impl Geometry {
     /// Asserts that the sizes make a convolution and that each slice given has its length.
     ///
     /// # Panics
-    /// If a stride, dilation, kernel or group count is zero, groups do not divide the channels, the
+    /// If a size, stride, dilation or group count is zero (a batch may be empty), groups do not divide the channels, the
     /// output reaches past the padded input, or a slice has another length.
     pub fn check(&self, x: Option<&[f32]>, weight: Option<&[f32]>, output: Option<&[f32]>) {
         assert!(
@@ -93,14 +93,12 @@ impl Geometry {
         for axis in 0..2 {
             let (stride, dilation) = (self.stride[axis], self.dilation[axis]);
             assert!(
-                stride > 0 && dilation > 0 && self.kernel[axis] > 0,
-                "stride, dilation and kernel are positive: {self:?}"
+                stride.min(dilation).min(self.kernel[axis]) > 0
+                    && self.input[axis].min(self.output[axis]) > 0,
+                "all sizes, strides and dilations are positive: {self:?}"
             );
             let padded = self.input[axis] + self.padding[axis].0 + self.padding[axis].1;
-            let reach = match self.output[axis] {
-                0 => 0,
-                last => (last - 1) * stride + (self.kernel[axis] - 1) * dilation + 1,
-            };
+            let reach = (self.output[axis] - 1) * stride + (self.kernel[axis] - 1) * dilation + 1;
             assert!(
                 reach <= padded,
                 "windows reach {reach} of {padded}: {self:?}"

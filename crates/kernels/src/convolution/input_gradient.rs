@@ -27,8 +27,7 @@ pub fn input_gradient(
         return dx;
     }
     let share = samples_per_share(geometry);
-    let shifts = (geometry.positions() > 0 && suits_transposed_shifts(geometry))
-        .then(|| TransposedPhases::new(geometry, weight));
+    let shifts = suits_transposed_shifts(geometry).then(|| TransposedPhases::new(geometry, weight));
     dx.par_chunks_mut(share * geometry.sample_in())
         .enumerate()
         .for_each(|(index, dx)| {
@@ -71,9 +70,6 @@ fn share_input_gradient(geometry: &Geometry, weight: &[f32], dy: &[f32], dx: &mu
         }
     ];
     let (size_in, size_out) = (geometry.sample_in(), geometry.sample_out());
-    if positions == 0 {
-        return;
-    }
     for (index, dx) in dx.chunks_mut(block * size_in).enumerate() {
         let samples = dx.len() / size_in;
         let width = samples * positions;

@@ -46,7 +46,7 @@ pub fn per_sample_norms(geometry: &Geometry, x: &[f32], output_gradient: &[f32])
 
 /// Where a worker forms its gradients.
 enum Gradients {
-    Correlated(Correlator),
+    Correlated(Box<Correlator>),
     Formed {
         columns: Vec<f32>,
         gradient: Vec<f32>,
@@ -56,7 +56,7 @@ enum Gradients {
 impl Gradients {
     fn new(geometry: &Geometry) -> Self {
         if Correlator::suits(geometry) {
-            return Self::Correlated(Correlator::new(geometry));
+            return Self::Correlated(Box::new(Correlator::new(geometry)));
         }
         Self::Formed {
             columns: scratch(geometry),
@@ -80,26 +80,38 @@ impl Gradients {
     }
 }
 
-/// The sum of squares in f64, sixteen sums at a time.
+/// The sum of squares in f64.
 fn squared(values: &[f32]) -> f64 {
-    Arch::new().dispatch(|| {
-        let (blocks, rest) = values.as_chunks::<16>();
-        let mut sums = [0.0f64; 16];
-        for block in blocks {
-            for (sum, &value) in sums.iter_mut().zip(block) {
-                *sum += f64::from(value) * f64::from(value);
-            }
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            sum_in_lanes(values, values, |value, _| {
+                f64::from(value) * f64::from(value)
+            })
+        },
+    )
+}
+
+/// The sum of `term` over pairs, sixteen sums at a time.
+#[inline(always)]
+pub(super) fn sum_in_lanes<T: Copy>(left: &[T], right: &[T], term: impl Fn(T, T) -> f64) -> f64 {
+    let (lefts, left) = left.as_chunks::<16>();
+    let (rights, right) = right.as_chunks::<16>();
+    let mut sums = [0.0f64; 16];
+    for (left, right) in lefts.iter().zip(rights) {
+        for lane in 0..16 {
+            sums[lane] += term(left[lane], right[lane]);
         }
-        sums.iter().sum::<f64>()
-            + rest
-                .iter()
-                .map(|&v| f64::from(v) * f64::from(v))
-                .sum::<f64>()
-    })
+    }
+    let rest = left
+        .iter()
+        .zip(right)
+        .map(|(&left, &right)| term(left, right));
+    sums.iter().sum::<f64>() + rest.sum::<f64>()
 }
 
 /// An f32 no smaller than `value` and than the exact value `value` was rounded from.
-fn round_up(value: f64) -> f32 {
+pub(super) fn round_up(value: f64) -> f32 {
     // Sums of non-negative terms in f64: at most 2⁻⁵³ per term, and 2⁻²⁵ is half an f32 step.
     let nearest = value as f32;
     if value == 0.0 {
@@ -110,7 +122,7 @@ fn round_up(value: f64) -> f32 {
 }
 
 /// Lengths of windows and of output gradients, per position.
-struct Lengths {
+pub(super) struct Lengths {
     image: Vec<f64>,
     columns: Vec<f64>,
     patches: Vec<f64>,
@@ -118,7 +130,7 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn new(geometry: &Geometry) -> Self {
+    pub fn new(geometry: &Geometry) -> Self {
         Self {
             image: vec![0.0; geometry.input[0] * geometry.input[1]],
             columns: vec![0.0; geometry.output[0] * geometry.input[1]],
@@ -129,23 +141,29 @@ impl Lengths {
 
     /// A window's squared length is the sum, over the kernel's rows and then its columns, of squares
     /// summed over channels: `k1 + k2` reads per position, not `channels · k1 · k2`.
-    fn reach(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32]) -> f64 {
+    pub fn reach(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32]) -> f64 {
         let per_group = (x.len() / geometry.groups, dy.len() / geometry.groups);
         (0..geometry.groups)
             .map(|group| {
-                sum_of_squares(&mut self.image, &x[group * per_group.0..][..per_group.0]);
-                sum_of_squares(&mut self.outputs, &dy[group * per_group.1..][..per_group.1]);
-                self.window_sums(geometry);
-                self.patches
-                    .iter()
-                    .zip(&self.outputs)
-                    .map(|(patch, output)| (patch * output).sqrt())
-                    .sum::<f64>()
+                let x = &x[group * per_group.0..][..per_group.0];
+                let dy = &dy[group * per_group.1..][..per_group.1];
+                Arch::new().dispatch(
+                    #[inline(always)]
+                    || {
+                        sum_of_squares(&mut self.image, x);
+                        sum_of_squares(&mut self.outputs, dy);
+                        self.window_sums(geometry);
+                        sum_in_lanes(&self.patches, &self.outputs, |patch, output| {
+                            (patch * output).sqrt()
+                        })
+                    },
+                )
             })
             .sum()
     }
 
     /// Sums down the columns, then along the lines.
+    #[inline(always)]
     fn window_sums(&mut self, geometry: &Geometry) {
         let (width_in, width) = (geometry.input[1], geometry.output[1]);
         self.patches.fill(0.0);
@@ -174,16 +192,12 @@ impl Lengths {
 }
 
 /// The squares of several planes, summed over the planes.
+#[inline(always)]
 fn sum_of_squares(sums: &mut [f64], planes: &[f32]) {
     sums.fill(0.0);
-    if sums.is_empty() {
-        return;
-    }
-    Arch::new().dispatch(|| {
-        for plane in planes.chunks_exact(sums.len()) {
-            for (sum, &value) in sums.iter_mut().zip(plane) {
-                *sum += f64::from(value) * f64::from(value);
-            }
+    for plane in planes.chunks_exact(sums.len()) {
+        for (sum, &value) in sums.iter_mut().zip(plane) {
+            *sum += f64::from(value) * f64::from(value);
         }
-    });
+    }
 }

@@ -35,50 +35,56 @@ pub fn patches(geometry: &Geometry, x: &[f32], first: usize, count: usize) -> Ve
 
 /// Writes one sample's windows into a matrix whose rows begin `row_stride` values apart.
 pub(super) fn gather(geometry: &Geometry, x: &[f32], columns: &mut [f32], row_stride: usize) {
-    Arch::new().dispatch(|| {
-        for_each_row(geometry, row_stride, |plane, row, down, along| {
-            let image = &x[plane..][..geometry.input[0] * geometry.input[1]];
-            let (height, width) = (geometry.output[0], geometry.output[1]);
-            let row = &mut columns[row..][..height * width];
-            row[..down.first * width].fill(0.0);
-            row[down.end * width..].fill(0.0);
-            let inside = &mut row[down.first * width..down.end * width];
-            let mut from = down.start * geometry.input[1] + along.start;
-            for line in inside.chunks_exact_mut(width) {
-                for value in &mut line[..along.first] {
-                    *value = 0.0;
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for_each_row(geometry, row_stride, |plane, row, down, along| {
+                let image = &x[plane..][..geometry.input[0] * geometry.input[1]];
+                let (height, width) = (geometry.output[0], geometry.output[1]);
+                let row = &mut columns[row..][..height * width];
+                row[..down.first * width].fill(0.0);
+                row[down.end * width..].fill(0.0);
+                let inside = &mut row[down.first * width..down.end * width];
+                let mut from = down.start * geometry.input[1] + along.start;
+                for line in inside.chunks_exact_mut(width) {
+                    for value in &mut line[..along.first] {
+                        *value = 0.0;
+                    }
+                    for value in &mut line[along.end..] {
+                        *value = 0.0;
+                    }
+                    let line = &mut line[along.first..along.end];
+                    if !line.is_empty() {
+                        read_line(line, &image[from..], geometry.stride[1]);
+                    }
+                    from += geometry.stride[0] * geometry.input[1];
                 }
-                for value in &mut line[along.end..] {
-                    *value = 0.0;
-                }
-                let line = &mut line[along.first..along.end];
-                if !line.is_empty() {
-                    read_line(line, &image[from..], geometry.stride[1]);
-                }
-                from += geometry.stride[0] * geometry.input[1];
-            }
-        });
-    });
+            });
+        },
+    );
 }
 
 /// Adds each window of a matrix (rows `row_stride` apart) to where it came from.
 pub(super) fn scatter(geometry: &Geometry, columns: &[f32], row_stride: usize, x: &mut [f32]) {
-    Arch::new().dispatch(|| {
-        for_each_row(geometry, row_stride, |plane, row, down, along| {
-            let image = &mut x[plane..][..geometry.input[0] * geometry.input[1]];
-            let (height, width) = (geometry.output[0], geometry.output[1]);
-            let row = &columns[row..][..height * width];
-            if along.first == along.end {
-                return;
-            }
-            let mut to = down.start * geometry.input[1] + along.start;
-            for line in row[down.first * width..down.end * width].chunks_exact(width) {
-                let line = &line[along.first..along.end];
-                add_line(&mut image[to..], line, geometry.stride[1]);
-                to += geometry.stride[0] * geometry.input[1];
-            }
-        });
-    });
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for_each_row(geometry, row_stride, |plane, row, down, along| {
+                let image = &mut x[plane..][..geometry.input[0] * geometry.input[1]];
+                let (height, width) = (geometry.output[0], geometry.output[1]);
+                let row = &columns[row..][..height * width];
+                if along.first == along.end {
+                    return;
+                }
+                let mut to = down.start * geometry.input[1] + along.start;
+                for line in row[down.first * width..down.end * width].chunks_exact(width) {
+                    let line = &line[along.first..along.end];
+                    add_line(&mut image[to..], line, geometry.stride[1]);
+                    to += geometry.stride[0] * geometry.input[1];
+                }
+            });
+        },
+    );
 }
 
 /// Calls `visit(plane's start, row's start, rows inside, columns inside)` for each row of the matrix.
@@ -88,9 +94,6 @@ fn for_each_row(
     row_stride: usize,
     mut visit: impl FnMut(usize, usize, super::geometry::Span, super::geometry::Span),
 ) {
-    if geometry.positions() == 0 {
-        return;
-    }
     let mut row = 0;
     for channel in 0..geometry.channels_in {
         let plane = channel * geometry.input[0] * geometry.input[1];
@@ -110,11 +113,9 @@ fn read_line(line: &mut [f32], from: &[f32], stride: usize) {
     match stride {
         1 => line.copy_from_slice(&from[..line.len()]),
         2 => {
-            let (last, line) = line.split_last_mut().unwrap_or_else(|| unreachable!());
-            for (value, pair) in line.iter_mut().zip(from.chunks_exact(2)) {
+            for (value, pair) in line.iter_mut().zip(from.chunks(2)) {
                 *value = pair[0];
             }
-            *last = from[2 * line.len()];
         }
         _ => {
             for (value, &from) in line.iter_mut().zip(from.iter().step_by(stride)) {

@@ -17,6 +17,8 @@ pub(crate) struct Phases {
     pub offsets: Vec<usize>,
     /// Values of one group.
     pub group: usize,
+    lines: Vec<Option<usize>>,
+    runs: Vec<Run>,
     geometry: Geometry,
 }
 
@@ -50,6 +52,8 @@ impl Phases {
             width,
             offsets,
             group: geometry.channels_in / geometry.groups * channel,
+            lines: lines(geometry, height, width),
+            runs: runs(geometry, height, width),
             geometry: *geometry,
         }
     }
@@ -67,36 +71,83 @@ impl Phases {
     /// Writes a sample between the padding of `image`.
     pub fn fill(&self, x: &[f32], image: &mut [f32]) {
         let g = &self.geometry;
-        let plane = self.height * self.width;
-        let channel = g.stride[0] * g.stride[1] * plane;
-        for (index, line) in x.chunks_exact(g.input[1]).enumerate() {
-            let down = index % g.input[0] + g.padding[0].0;
-            if down / g.stride[0] >= self.height {
+        let channel = g.stride[0] * g.stride[1] * self.height * self.width;
+        let channels = x.chunks_exact(g.input[0] * g.input[1]);
+        for (x, image) in channels.zip(image.chunks_exact_mut(channel)) {
+            if self.is_plain() {
+                image.copy_from_slice(&x[..channel]);
                 continue;
             }
-            let start = index / g.input[0] * channel
-                + down % g.stride[0] * g.stride[1] * plane
-                + down / g.stride[0] * self.width;
-            for phase in 0..g.stride[1] {
-                // The first input of this phase, and its place.
-                let first = (phase + g.stride[1] - g.padding[1].0 % g.stride[1]) % g.stride[1];
-                let place = (first + g.padding[1].0) / g.stride[1];
-                if first >= line.len() || place >= self.width {
-                    continue;
-                }
-                let into = &mut image[start + phase * plane..][place..self.width];
-                if g.stride[1] == 1 {
-                    let length = into.len().min(line.len());
-                    into[..length].copy_from_slice(&line[..length]);
-                } else {
-                    for (into, &value) in into
-                        .iter_mut()
-                        .zip(line[first..].iter().step_by(g.stride[1]))
-                    {
-                        *into = value;
+            for (line, &start) in x.chunks_exact(g.input[1]).zip(&self.lines) {
+                let Some(start) = start else { continue };
+                for run in &self.runs {
+                    let into = &mut image[start + run.into..][..run.length];
+                    let from = &line[run.from..];
+                    match g.stride[1] {
+                        1 => into.copy_from_slice(&from[..run.length]),
+                        2 => take_every::<2>(into, from),
+                        stride => {
+                            for (into, &value) in into.iter_mut().zip(from.iter().step_by(stride)) {
+                                *into = value;
+                            }
+                        }
                     }
                 }
             }
         }
     }
+
+    /// Whether a channel's plane is the channel itself, perhaps less its last lines.
+    fn is_plain(&self) -> bool {
+        let g = &self.geometry;
+        g.stride == [1, 1]
+            && g.padding[0].0 == 0
+            && g.padding[1].0 == 0
+            && self.width == g.input[1]
+            && self.height <= g.input[0]
+    }
+}
+
+/// `into[i] = from[i · STRIDE]`.
+#[inline(always)]
+fn take_every<const STRIDE: usize>(into: &mut [f32], from: &[f32]) {
+    for (into, from) in into.iter_mut().zip(from.chunks(STRIDE)) {
+        *into = from[0];
+    }
+}
+
+/// The values of a line that belong to one phase.
+#[derive(Debug)]
+struct Run {
+    from: usize,
+    into: usize,
+    length: usize,
+}
+
+/// Where each line of a channel begins, if it is read at all.
+fn lines(g: &Geometry, height: usize, width: usize) -> Vec<Option<usize>> {
+    let start = |line: usize| {
+        let padded = line + g.padding[0].0;
+        let (place, phase) = (padded / g.stride[0], padded % g.stride[0]);
+        (place < height).then(|| (phase * g.stride[1] * height + place) * width)
+    };
+    (0..g.input[0]).map(start).collect()
+}
+
+/// Where the values of a line go, phase by phase.
+fn runs(g: &Geometry, height: usize, width: usize) -> Vec<Run> {
+    let (stride, before) = (g.stride[1], g.padding[1].0);
+    let run = |phase: usize| {
+        let from = (phase + stride - before % stride) % stride;
+        let place = (from + before) / stride;
+        Run {
+            from,
+            into: phase * height * width + place,
+            length: g.input[1]
+                .saturating_sub(from)
+                .div_ceil(stride)
+                .min(width.saturating_sub(place)),
+        }
+    };
+    (0..stride).map(run).filter(|run| run.length > 0).collect()
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::random::{close, source};
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 
 /// A geometry from free choices; `spare` rows and columns of the largest output are left out.
 fn geometries() -> impl Strategy<Value = Geometry> {
@@ -86,6 +87,35 @@ fn by_loop(g: &Geometry, mut visit: impl FnMut(usize, usize, usize, usize)) {
             }
         }
     }
+}
+
+/// Enough samples and weights for several blocks of the laid-out path, with a rest.
+#[test]
+fn blocks_and_their_rest_are_the_nested_loop() -> Result<(), TestCaseError> {
+    let g = Geometry {
+        batch: 37,
+        channels_in: 130,
+        input: [2, 3],
+        channels_out: 66,
+        output: [2, 3],
+        kernel: [2, 2],
+        stride: [1, 1],
+        padding: [(1, 0), (0, 1)],
+        dilation: [1, 1],
+        groups: 1,
+    };
+    let p = problem(&g, 3);
+    let mut y = vec![0.0; p.dy.len()];
+    let mut dx = vec![0.0; p.x.len()];
+    let mut dw = vec![0.0; p.weight.len()];
+    by_loop(&g, |x, w, out, _| {
+        y[out] += f64::from(p.x[x]) * f64::from(p.weight[w]);
+        dx[x] += f64::from(p.dy[out]) * f64::from(p.weight[w]);
+        dw[w] += f64::from(p.dy[out]) * f64::from(p.x[x]);
+    });
+    close(&forward(&g, &p.x, &p.weight, None), &y)?;
+    close(&input_gradient(&g, &p.weight, &p.dy, None), &dx)?;
+    close(&weight_gradient(&g, &p.x, &p.dy), &dw)
 }
 
 struct Problem {
@@ -181,6 +211,20 @@ proptest! {
     }
 
     #[test]
+    fn gram_norms_err_within_their_bound(g in geometries(), seed: u64) {
+        let p = problem(&g, seed);
+        let norms = gram_norms(&g, &p.x, &p.dy);
+        prop_assert_eq!(&norms.reach, &per_sample_norms(&g, &p.x, &p.dy).reach);
+        let each = sample_gradients(&g, &p);
+        for sample in 0..g.batch {
+            let square: f64 = each[sample * g.weights()..][..g.weights()].iter().map(|v| v * v).sum();
+            let terms = 2 * (g.patch() + g.channels_out / g.groups);
+            let bound = (terms as f64 + 4.0) * 2f64.powi(-24) * f64::from(norms.reach[sample]).powi(2);
+            prop_assert!((f64::from(norms.squares[sample]) - square).abs() <= bound + 1e-40);
+        }
+    }
+
+    #[test]
     fn patches_times_the_weight_are_the_convolution(g in geometries(), seed: u64) {
         let p = problem(&g, seed);
         let (first, count) = (g.batch / 2, g.batch - g.batch / 2);
@@ -220,6 +264,7 @@ proptest! {
         prop_assert!(same(&|p| per_sample_weight_gradients(&g, &p.x, &p.dy)));
         prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).squares));
         prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).reach));
+        prop_assert!(same(&|p| gram_norms(&g, &p.x, &p.dy).squares));
         let mut factors = source(seed ^ 2)(g.batch);
         factors[sick] = 0.0;
         prop_assert_eq!(

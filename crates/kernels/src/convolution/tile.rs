@@ -1,12 +1,15 @@
 //! Products whose right factor is never laid out: its rows are overlapping runs of one image.
 
+// Constant ranges unroll into registers; iterators over arrays of vectors do not always.
+#![allow(clippy::needless_range_loop)]
+
 use pulp::{Simd, WithSimd};
 use std::array::from_fn;
 
 /// Rows of a product are padded to this many values, a multiple of every vector's length.
 pub(super) const LANES: usize = 16;
 
-/// The rows of a left factor, in blocks of 8, then 4, 2 and 1, each block by columns.
+/// The rows of a left factor, in blocks of 8, then 4, then the rest, each block by columns.
 #[derive(Debug)]
 pub(super) struct Packed {
     values: Vec<f32>,
@@ -39,7 +42,8 @@ impl Packed {
 fn block_height(left: usize) -> usize {
     match left {
         0..=1 => 1,
-        2..=3 => 2,
+        2 => 2,
+        3 => 3,
         4..=7 => 4,
         _ => 8,
     }
@@ -94,6 +98,7 @@ impl Shifted<'_> {
             match height {
                 1 => self.tile::<S, 1, WIDTH>(simd, first, column),
                 2 => self.tile::<S, 2, WIDTH>(simd, first, column),
+                3 => self.tile::<S, 3, WIDTH>(simd, first, column),
                 4 => self.tile::<S, 4, WIDTH>(simd, first, column),
                 _ => self.tile::<S, 8, WIDTH>(simd, first, column),
             }
@@ -114,17 +119,28 @@ impl Shifted<'_> {
         let mut sums = [[simd.splat_f32s(0.0); WIDTH]; HEIGHT];
         for (left, &offset) in left.iter().zip(self.offsets) {
             let right = vectors::<S, WIDTH>(&image[offset..]);
-            for row in 0..HEIGHT {
-                let factor = simd.splat_f32s(left[row]);
-                for at in 0..WIDTH {
-                    sums[row][at] = simd.mul_add_f32s(factor, right[at], sums[row][at]);
-                }
-            }
+            add_products(simd, *left, right, &mut sums);
         }
         for (row, sums) in sums.into_iter().enumerate() {
             let into = &mut self.into[(first + row) * self.pitch + column..];
             let (into, _) = S::as_mut_simd_f32s(&mut into[..WIDTH * S::F32_LANES]);
             into[..WIDTH].copy_from_slice(&sums);
+        }
+    }
+}
+
+/// `sums[row] += left[row] · right`.
+#[inline(always)]
+fn add_products<S: Simd, const HEIGHT: usize, const WIDTH: usize>(
+    simd: S,
+    left: [f32; HEIGHT],
+    right: [S::f32s; WIDTH],
+    sums: &mut [[S::f32s; WIDTH]; HEIGHT],
+) {
+    for row in 0..HEIGHT {
+        let factor = simd.splat_f32s(left[row]);
+        for at in 0..WIDTH {
+            sums[row][at] = simd.mul_add_f32s(factor, right[at], sums[row][at]);
         }
     }
 }
@@ -162,6 +178,7 @@ impl WithSimd for Correlation<'_> {
             match height {
                 1 => this.strip::<S, 1>(simd, first, vectors),
                 2 => this.strip::<S, 2>(simd, first, vectors),
+                3 => this.strip::<S, 3>(simd, first, vectors),
                 4 => this.strip::<S, 4>(simd, first, vectors),
                 _ => this.strip::<S, 8>(simd, first, vectors),
             }
@@ -198,15 +215,20 @@ impl Correlation<'_> {
             let rows: [&[f32]; HEIGHT] = from_fn(|row| {
                 &self.image[self.offsets[first + row] + line * self.line_pitch..][..places]
             });
-            let right = &self.right[line * places * self.pitch..][..places * self.pitch];
-            for (place, right) in right.chunks_exact(self.pitch).enumerate().take(places) {
-                let right = vectors::<S, WIDTH>(&right[column..]);
-                for row in 0..HEIGHT {
-                    let factor = simd.splat_f32s(rows[row][place]);
-                    for at in 0..WIDTH {
-                        sums[row][at] = simd.mul_add_f32s(factor, right[at], sums[row][at]);
-                    }
+            let mut right = self.right[line * places * self.pitch..][column..].chunks(self.pitch);
+            // Four places at a time: one check of bounds for four values.
+            let quads = rows.map(|row| row.as_chunks::<4>().0);
+            for quad in 0..places / 4 {
+                let left: [[f32; 4]; HEIGHT] = from_fn(|row| quads[row][quad]);
+                for place in 0..4 {
+                    let Some(right) = right.next() else { break };
+                    let right = vectors::<S, WIDTH>(right);
+                    add_products(simd, from_fn(|row| left[row][place]), right, &mut sums);
                 }
+            }
+            for (place, right) in (places / 4 * 4..places).zip(right) {
+                let right = vectors::<S, WIDTH>(right);
+                add_products(simd, from_fn(|row| rows[row][place]), right, &mut sums);
             }
         }
         for (row, sums) in sums.into_iter().enumerate() {

@@ -62,9 +62,6 @@ fn share_weight_gradient(
     let mut sum = vec![0.0; geometry.weights()];
     let mut columns = vec![0.0; rows * block * positions];
     let mut beside = vec![0.0; block * size_out];
-    if positions == 0 {
-        return sum;
-    }
     for samples in share.chunks(block) {
         let width = samples.len() * positions;
         for (index, &sample) in samples.iter().enumerate() {

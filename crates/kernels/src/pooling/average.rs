@@ -3,6 +3,7 @@
 use super::Window;
 use pulp::Arch;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The mean of each window: over all of it if `count_padding`, else over its part inside the input.
 ///
@@ -25,25 +26,30 @@ pub fn average_forward(window: &Window, x: &[f32], count_padding: bool) -> Vec<f
     if y.is_empty() {
         return y;
     }
-    let scales = scales(window, count_padding);
+    let lines = lines(window);
+    let scales = scales(window, &lines, count_padding);
+    let stride = window.stride[1];
     let task = window.planes_per_task();
     y.par_chunks_mut(task * size_out)
         .enumerate()
         .for_each(|(index, y)| {
-            Arch::new().dispatch(|| {
-                for (plane, y) in y.chunks_exact_mut(size_out).enumerate() {
-                    let x = &x[(index * task + plane) * size_in..][..size_in];
-                    for_each_line(window, |outputs, inputs, stride| {
-                        let from = x[inputs..].iter().step_by(stride);
-                        for (y, &x) in y[outputs].iter_mut().zip(from) {
-                            *y += x;
+            Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (plane, y) in y.chunks_exact_mut(size_out).enumerate() {
+                        let x = &x[(index * task + plane) * size_in..][..size_in];
+                        for (outputs, input) in &lines {
+                            let from = x[*input..].iter().step_by(stride);
+                            for (y, &x) in y[outputs.clone()].iter_mut().zip(from) {
+                                *y += x;
+                            }
                         }
-                    });
-                    for (y, &scale) in y.iter_mut().zip(&scales) {
-                        *y *= scale;
+                        for (y, &scale) in y.iter_mut().zip(&scales) {
+                            *y *= scale;
+                        }
                     }
-                }
-            });
+                },
+            );
         });
     y
 }
@@ -59,38 +65,43 @@ pub fn average_backward(window: &Window, output_gradient: &[f32], count_padding:
     if dx.is_empty() {
         return dx;
     }
-    let scales = scales(window, count_padding);
+    let lines = lines(window);
+    let scales = scales(window, &lines, count_padding);
+    let stride = window.stride[1];
     let task = window.planes_per_task();
     dx.par_chunks_mut(task * size_in)
         .enumerate()
         .for_each(|(index, dx)| {
             let mut scaled = vec![0.0; size_out];
-            Arch::new().dispatch(|| {
-                for (plane, dx) in dx.chunks_exact_mut(size_in).enumerate() {
-                    let dy = &output_gradient[(index * task + plane) * size_out..][..size_out];
-                    for (scaled, (dy, scale)) in scaled.iter_mut().zip(dy.iter().zip(&scales)) {
-                        *scaled = dy * scale;
-                    }
-                    for_each_line(window, |outputs, inputs, stride| {
-                        let to = dx[inputs..].iter_mut().step_by(stride);
-                        for (dx, &dy) in to.zip(&scaled[outputs]) {
-                            *dx += dy;
+            Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (plane, dx) in dx.chunks_exact_mut(size_in).enumerate() {
+                        let dy = &output_gradient[(index * task + plane) * size_out..][..size_out];
+                        for (scaled, (dy, scale)) in scaled.iter_mut().zip(dy.iter().zip(&scales)) {
+                            *scaled = dy * scale;
                         }
-                    });
-                }
-            });
+                        for (outputs, input) in &lines {
+                            let to = dx[*input..].iter_mut().step_by(stride);
+                            for (dx, &dy) in to.zip(&scaled[outputs.clone()]) {
+                                *dx += dy;
+                            }
+                        }
+                    }
+                },
+            );
         });
     dx
 }
 
 /// One over the number of values each window counts; 0 for a window that counts none.
-fn scales(window: &Window, count_padding: bool) -> Vec<f32> {
+fn scales(window: &Window, lines: &[(Range<usize>, usize)], count_padding: bool) -> Vec<f32> {
     let mut counts = vec![0usize; window.plane_out()];
-    for_each_line(window, |outputs, _, _| {
-        for count in &mut counts[outputs] {
+    for (outputs, _) in lines {
+        for count in &mut counts[outputs.clone()] {
             *count += 1;
         }
-    });
+    }
     let all = window.kernel[0] * window.kernel[1];
     let scale = |count: usize| match (count, count_padding) {
         (0, _) => 0.0,
@@ -100,12 +111,11 @@ fn scales(window: &Window, count_padding: bool) -> Vec<f32> {
     counts.into_iter().map(scale).collect()
 }
 
-/// Calls `visit(outputs, first input, stride)` for each run of outputs that one offset of the kernel
-/// serves.
-#[inline(always)]
-fn for_each_line(window: &Window, mut visit: impl FnMut(std::ops::Range<usize>, usize, usize)) {
+/// The runs of outputs that one offset of the kernel serves, and the input that the first of them reads.
+fn lines(window: &Window) -> Vec<(Range<usize>, usize)> {
     let geometry = window.geometry();
     let width = window.output[1];
+    let mut lines = Vec::new();
     for offset_down in 0..window.kernel[0] {
         let down = geometry.span(0, offset_down);
         for offset_along in 0..window.kernel[1] {
@@ -116,8 +126,9 @@ fn for_each_line(window: &Window, mut visit: impl FnMut(std::ops::Range<usize>, 
             for row in down.first..down.end {
                 let line = (down.start + (row - down.first) * window.stride[0]) * window.input[1];
                 let outputs = row * width + along.first..row * width + along.end;
-                visit(outputs, line + along.start, window.stride[1]);
+                lines.push((outputs, line + along.start));
             }
         }
     }
+    lines
 }

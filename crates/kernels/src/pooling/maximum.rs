@@ -71,6 +71,8 @@ struct Shifts<'a> {
     image: Vec<f32>,
     /// Where each value of a window lies from its first.
     distances: Vec<u32>,
+    /// Where the window at each place of a run begins.
+    starts: Vec<u32>,
     values: Vec<f32>,
     winners: Vec<u32>,
 }
@@ -83,8 +85,13 @@ impl<'a> Shifts<'a> {
             let (down, along) = (at / window.kernel[1], at % window.kernel[1]);
             down * window.dilation[0] * window.input[1] + along * window.dilation[1]
         };
+        let start = |at: usize| {
+            let (row, column) = (at / phases.width, at % phases.width);
+            row * window.stride[0] * window.input[1] + column * window.stride[1]
+        };
         Self {
             window,
+            starts: (0..length).map(|at| start(at) as u32).collect(),
             image: phases.image(),
             distances: (0..window.kernel[0] * window.kernel[1])
                 .map(|at| distance(at) as u32)
@@ -101,26 +108,25 @@ impl<'a> Shifts<'a> {
             #[inline(always)]
             || self.compare(),
         );
-        let window = self.window;
-        let (height, width) = (window.output[0], window.output[1]);
-        for row in 0..height {
-            let start = (row * window.stride[0] * window.input[1]) as u32;
-            let from = row * self.phases.width;
-            values[row * width..][..width].copy_from_slice(&self.values[from..][..width]);
-            let winners = &mut winners[row * width..][..width];
-            let each = winners.iter_mut().zip(&self.winners[from..][..width]);
-            for (column, (winner, &distance)) in each.enumerate() {
-                *winner = start + (column * window.stride[1]) as u32 + distance;
-            }
+        let width = self.window.output[1];
+        let lines = values.chunks_exact_mut(width);
+        for (line, from) in lines.zip(self.values.chunks(self.phases.width)) {
+            line.copy_from_slice(&from[..width]);
+        }
+        let lines = winners.chunks_exact_mut(width);
+        for (line, from) in lines.zip(self.winners.chunks(self.phases.width)) {
+            line.copy_from_slice(&from[..width]);
         }
     }
 
-    /// The best value of each run and its distance.
+    /// The best value of each run and where it lies.
     #[inline(always)]
     fn compare(&mut self) {
         let values = self.values.as_chunks_mut::<LANES>().0;
         let winners = self.winners.as_chunks_mut::<LANES>().0;
-        for (strip, (values, winners)) in values.iter_mut().zip(winners).enumerate() {
+        let starts = self.starts.as_chunks::<LANES>().0;
+        let strips = values.iter_mut().zip(winners).zip(starts);
+        for (strip, ((values, winners), starts)) in strips.enumerate() {
             let image = &self.image[strip * LANES..];
             let mut best = [f32::NEG_INFINITY; LANES];
             let mut which = [0u32; LANES];
@@ -134,7 +140,7 @@ impl<'a> Shifts<'a> {
                 }
             }
             *values = best;
-            *winners = which;
+            *winners = std::array::from_fn(|lane| starts[lane] + which[lane]);
         }
     }
 }
