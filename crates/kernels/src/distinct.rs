@@ -14,8 +14,8 @@ const EMPTY: u32 = u32::MAX;
 
 impl Distinct {
     pub(crate) fn new(capacity: usize) -> Self {
-        // At most half full, so that a search ends soon.
-        let size = (2 * capacity).next_power_of_two().max(2);
+        // At most an eighth full, so that a search seldom meets another index.
+        let size = (8 * capacity).next_power_of_two().max(2);
         Self {
             slots: vec![EMPTY; size],
             indices: Vec::with_capacity(capacity),
