@@ -306,6 +306,14 @@ mod tests {
     }
 
     #[test]
+    fn squares_are_not_too_small_where_equal_rows_cancel() {
+        // 1 is lost beside 2⁶⁰ in f64, so the sum comes out as 0 instead of 1.
+        let large = 2_f32.powi(60);
+        let (square, _) = per_sample_squares(&[0; 3], &[large, 1.0, -large], 1, 3, 1);
+        assert!(square[0] >= 1.0);
+    }
+
+    #[test]
     fn nan_stays_in_its_sample() {
         let (square, reach) =
             per_sample_squares(&[0, 0, 0, 0], &[f32::NAN, 0.0, 3.0, 4.0], 2, 2, 1);
@@ -317,6 +325,12 @@ mod tests {
     #[should_panic(expected = "row 5 of a table of 5 rows")]
     fn a_row_beyond_the_table_is_refused() {
         scatter_add(5, 1, &[5], &[1.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "row -3 of a table")]
+    fn a_negative_row_has_no_norm() {
+        per_sample_squares(&[1, -3], &[1.0, 1.0], 1, 2, 1);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 /// - `rows`: `[batch, positions]`; `gradient`: `[batch, positions, width]`.
 ///
 /// # Panics
-/// If the lengths do not agree.
+/// If the lengths do not agree, or a row is negative.
 pub fn per_sample_squares(
     rows: &[i64],
     gradient: &[f32],
@@ -27,11 +27,12 @@ pub fn per_sample_squares(
         "one gradient row per index"
     );
     let terms = positions * (width + 1);
+    let bound = bound(rows);
     (0..batch)
         .into_par_iter()
         .with_min_len((PIECE / (positions * width).max(1)).max(1))
         .map_init(
-            || Sample::new(positions, width),
+            || Sample::new(bound, positions, width),
             |sample, index| {
                 let rows = &rows[index * positions..][..positions];
                 let gradient = &gradient[index * positions * width..][..positions * width];
@@ -40,6 +41,10 @@ pub fn per_sample_squares(
                     #[inline(always)]
                     || sample.measure(gradient, width),
                 );
+                // A sum of equal rows is off by at most this, which is not small beside the sum where
+                // they cancel (triangle inequality over the roundings of its additions).
+                let off = positions as f64 * f64::EPSILON * reach;
+                let square = (square.sqrt() + off).powi(2);
                 (round_up(square, terms), round_up(reach, terms))
             },
         )
@@ -53,7 +58,7 @@ pub fn per_sample_squares(
 /// - `rows`: `[batch, positions]`; `gradient`: `[batch, width]`.
 ///
 /// # Panics
-/// If the lengths do not agree.
+/// If the lengths do not agree, or a row is negative.
 pub fn per_sample_squares_shared(
     rows: &[i64],
     gradient: &[f32],
@@ -63,11 +68,12 @@ pub fn per_sample_squares_shared(
 ) -> (Vec<f32>, Vec<f32>) {
     assert_eq!(rows.len(), batch * positions, "one row per position");
     assert_eq!(gradient.len(), batch * width, "one gradient row per sample");
+    let bound = bound(rows);
     (0..batch)
         .into_par_iter()
         .with_min_len((PIECE / 4 / positions.max(1)).max(1))
         .map_init(
-            || Sample::new(positions, 0),
+            || Sample::new(bound, positions, 0),
             |sample, index| {
                 sample.number(&rows[index * positions..][..positions]);
                 // Whole numbers: exact for fewer than 2²⁶ positions.
@@ -89,6 +95,13 @@ pub fn per_sample_squares_shared(
         .unzip()
 }
 
+/// One more than the largest row.
+fn bound(rows: &[i64]) -> usize {
+    let least = rows.iter().fold(0, |least, &row| row.min(least));
+    assert!(least >= 0, "row {least} of a table");
+    rows.iter().fold(0, |most, &row| row.max(most)) as usize + 1
+}
+
 /// Room for one sample's work.
 struct Sample {
     distinct: Distinct,
@@ -103,9 +116,9 @@ struct Sample {
 }
 
 impl Sample {
-    fn new(positions: usize, width: usize) -> Self {
+    fn new(bound: usize, positions: usize, width: usize) -> Self {
         Self {
-            distinct: Distinct::new(positions),
+            distinct: Distinct::new(bound),
             slots: vec![0; positions],
             counts: vec![0; positions],
             lengths: vec![0.0; positions],
@@ -118,7 +131,7 @@ impl Sample {
         self.distinct.clear();
         self.counts.fill(0);
         for (slot, &row) in self.slots.iter_mut().zip(rows) {
-            let number = self.distinct.slot(row);
+            let number = self.distinct.number(row as usize);
             *slot = number as u32;
             self.counts[number] += 1;
         }
