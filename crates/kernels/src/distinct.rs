@@ -3,8 +3,8 @@
 /// Numbers the indices of one sample after another, each in order of appearance.
 ///
 /// An index looks itself up in a table of four bytes per row; an entry counts only if it is not older
-/// than the sample, so nothing is cleared between samples. For 256 of 10 000 rows this is four times
-/// as fast as hashing and eight times as fast as sorting.
+/// than the sample, so nothing is cleared between samples. For 256 of 10 000 rows this takes an eighth
+/// of the time of sorting them.
 pub(crate) struct Distinct {
     /// `base` + number of the index, or less than `base` if this sample has not met it.
     entries: Vec<u32>,

@@ -76,10 +76,9 @@ pub fn per_sample_squares_shared(
             || Sample::new(bound, positions, 0),
             |sample, index| {
                 sample.number(&rows[index * positions..][..positions]);
-                // Whole numbers: exact for fewer than 2²⁶ positions.
-                let repeats: f64 = sample.counts[..sample.distinct.count()]
+                let repeats: u64 = sample.counts[..sample.distinct.count()]
                     .iter()
-                    .map(|&count| f64::from(count) * f64::from(count))
+                    .map(|&count| u64::from(count) * u64::from(count))
                     .sum();
                 let gradient = &gradient[index * width..][..width];
                 let square = vectorised(
@@ -87,7 +86,7 @@ pub fn per_sample_squares_shared(
                     || squares(gradient),
                 );
                 (
-                    round_up(repeats * square, width),
+                    round_up(repeats as f64 * square, width),
                     round_up(positions as f64 * square.sqrt(), width),
                 )
             },
