@@ -197,15 +197,15 @@ mod tests {
         assert!(gelu_gradient(&[f32::NAN], &[1.0])[0].is_nan());
     }
 
+    type Forward = fn(&[f32]) -> Vec<f32>;
+    type Backward = fn(&[f32], &[f32]) -> Vec<f32>;
+    type Slope = fn(f64) -> f64;
+
     #[test]
     fn gradients_from_the_output_are_the_derivatives() {
         let x = [-3.0_f32, -0.4, 0.0, 0.7, 2.5];
         let g = [1.0_f32, -2.0, 0.5, 3.0, -1.0];
-        let cases: [(
-            fn(&[f32]) -> Vec<f32>,
-            fn(&[f32], &[f32]) -> Vec<f32>,
-            fn(f64) -> f64,
-        ); 3] = [
+        let cases: [(Forward, Backward, Slope); 3] = [
             (tanh, tanh_gradient, |x| 1.0 - x.tanh().powi(2)),
             (sigmoid, sigmoid_gradient, |x| {
                 (-x).exp() / (1.0 + (-x).exp()).powi(2)

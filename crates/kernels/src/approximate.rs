@@ -54,10 +54,10 @@ pub(crate) fn exp(x: f32) -> f32 {
     (1.0 + less_one) * power_of_two(half) * power_of_two(n.wrapping_sub(half))
 }
 
-/// e^x with 0 for results that are not normal, a little cheaper than [`exp`].
+/// e^x for x ≤ 88, with 0 for results that are not normal; a little cheaper than [`exp`].
 #[inline(always)]
 pub(crate) fn exp_flushed(x: f32) -> f32 {
-    let (shifted, less_one) = reduced(limited(x, -88.0, 88.8));
+    let (shifted, less_one) = reduced(limited(x, -88.0, 88.0));
     let scale = power_of_two(whole(shifted));
     less_one.mul_add(scale, scale)
 }

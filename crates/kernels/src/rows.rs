@@ -3,9 +3,11 @@
 //! Sample i's gradient of the table adds `gradient[i, t]` to row `rows[i, t]`. Rows that repeat within
 //! a sample add up before a norm is taken. In the `_shared` functions every position of a sample has
 //! the same gradient row, which mean pooling produces; it is then given once per sample.
-use crate::distinct::Distinct;
-use crate::vector::{PIECE, add_scaled, round_up, squares, vectorised};
+use crate::vector::{PIECE, add_scaled, vectorised};
 use rayon::prelude::*;
+
+mod squares;
+pub use squares::{per_sample_squares, per_sample_squares_shared};
 
 /// The rows named by `rows`, one after the other.
 ///
@@ -40,14 +42,9 @@ pub fn scatter_add(row_count: usize, width: usize, rows: &[i64], gradient: &[f32
         row_count,
         width,
         rows,
+        rows.len(),
         #[inline(always)]
-        |table, position, row| {
-            add_scaled(
-                &mut table[row * width..][..width],
-                &gradient[position * width..][..width],
-                1.0,
-            );
-        },
+        |row, _, position| add_scaled(row, &gradient[position * width..][..width], 1.0),
     )
 }
 
@@ -72,20 +69,16 @@ pub fn weighted_scatter_add(
         rows.len() * width,
         "one gradient row per index"
     );
-    let positions = positions(rows, factors);
     by_table_part(
         row_count,
         width,
         rows,
+        positions(rows, factors),
         #[inline(always)]
-        |table, position, row| {
-            let factor = factors[position / positions];
-            if factor != 0.0 {
-                add_scaled(
-                    &mut table[row * width..][..width],
-                    &gradient[position * width..][..width],
-                    factor,
-                );
+        |row, sample, position| {
+            if factors[sample] != 0.0 {
+                let gradient = &gradient[position * width..][..width];
+                add_scaled(row, gradient, factors[sample]);
             }
         },
     )
@@ -110,148 +103,19 @@ pub fn weighted_scatter_add_shared(
         factors.len() * width,
         "one gradient row per sample"
     );
-    let positions = positions(rows, factors);
     by_table_part(
         row_count,
         width,
         rows,
+        positions(rows, factors),
         #[inline(always)]
-        |table, position, row| {
-            let sample = position / positions;
-            let factor = factors[sample];
-            if factor != 0.0 {
-                add_scaled(
-                    &mut table[row * width..][..width],
-                    &gradient[sample * width..][..width],
-                    factor,
-                );
+        |row, sample, _| {
+            if factors[sample] != 0.0 {
+                let gradient = &gradient[sample * width..][..width];
+                add_scaled(row, gradient, factors[sample]);
             }
         },
     )
-}
-
-/// Upper bounds on the squared norm of each sample's gradient, and on Σₜ ‖`gradient[i, t]`‖.
-///
-/// Both are accumulated in f64 and rounded up to f32. The second ("reach") bounds the norm before
-/// equal rows cancel, and so the rounding of a sum of them.
-///
-/// # Shapes
-/// - `rows`: `[batch, positions]`; `gradient`: `[batch, positions, width]`.
-///
-/// # Panics
-/// If the lengths do not agree.
-pub fn per_sample_squares(
-    rows: &[i64],
-    gradient: &[f32],
-    batch: usize,
-    positions: usize,
-    width: usize,
-) -> (Vec<f32>, Vec<f32>) {
-    assert_eq!(rows.len(), batch * positions, "one row per position");
-    assert_eq!(
-        gradient.len(),
-        rows.len() * width,
-        "one gradient row per index"
-    );
-    let terms = positions * (width + 1);
-    (0..batch)
-        .into_par_iter()
-        .with_min_len((PIECE / (positions * width).max(1)).max(1))
-        .map_init(
-            || (Distinct::new(positions), vec![0.0_f64; positions * width]),
-            |(distinct, sums), sample| {
-                let rows = &rows[sample * positions..][..positions];
-                let gradient = &gradient[sample * positions * width..][..positions * width];
-                distinct.clear();
-                let (square, reach) = vectorised(
-                    #[inline(always)]
-                    || one_sample(rows, gradient, width, distinct, sums),
-                );
-                (round_up(square, terms), round_up(reach, terms))
-            },
-        )
-        .unzip()
-}
-
-#[inline(always)]
-fn one_sample(
-    rows: &[i64],
-    gradient: &[f32],
-    width: usize,
-    distinct: &mut Distinct,
-    sums: &mut [f64],
-) -> (f64, f64) {
-    let mut reach = 0.0;
-    for (position, &row) in rows.iter().enumerate() {
-        let gradient = &gradient[position * width..][..width];
-        let known = distinct.count();
-        let slot = distinct.slot(row);
-        let sum = &mut sums[slot * width..][..width];
-        if slot == known {
-            for (sum, &g) in sum.iter_mut().zip(gradient) {
-                *sum = f64::from(g);
-            }
-        } else {
-            for (sum, &g) in sum.iter_mut().zip(gradient) {
-                *sum += f64::from(g);
-            }
-        }
-        reach += squares(gradient).sqrt();
-    }
-    let mut lanes = [0.0_f64; 16];
-    let (chunks, rest) = sums[..distinct.count() * width].as_chunks::<16>();
-    for chunk in chunks {
-        for lane in 0..16 {
-            lanes[lane] = chunk[lane].mul_add(chunk[lane], lanes[lane]);
-        }
-    }
-    for (lane, &sum) in lanes.iter_mut().zip(rest) {
-        *lane += sum * sum;
-    }
-    (lanes.iter().sum(), reach)
-}
-
-/// [`per_sample_squares`] where all positions of a sample share one gradient row:
-/// ‖gᵢ‖² = Σ over rows of count² · ‖g‖².
-///
-/// # Shapes
-/// - `rows`: `[batch, positions]`; `gradient`: `[batch, width]`.
-///
-/// # Panics
-/// If the lengths do not agree.
-pub fn per_sample_squares_shared(
-    rows: &[i64],
-    gradient: &[f32],
-    batch: usize,
-    positions: usize,
-    width: usize,
-) -> (Vec<f32>, Vec<f32>) {
-    assert_eq!(rows.len(), batch * positions, "one row per position");
-    assert_eq!(gradient.len(), batch * width, "one gradient row per sample");
-    (0..batch)
-        .into_par_iter()
-        .with_min_len((PIECE / positions.max(1)).max(1))
-        .map_init(
-            || (Distinct::new(positions), vec![0_u32; positions]),
-            |(distinct, counts), sample| {
-                distinct.clear();
-                counts.fill(0);
-                for &row in &rows[sample * positions..][..positions] {
-                    counts[distinct.slot(row)] += 1;
-                }
-                let repeats: f64 = counts.iter().map(|&n| f64::from(n) * f64::from(n)).sum();
-                let gradient = &gradient[sample * width..][..width];
-                let square = vectorised(
-                    #[inline(always)]
-                    || squares(gradient),
-                );
-                (
-                    round_up(repeats * square, width),
-                    round_up(positions as f64 * square.sqrt(), width),
-                )
-            },
-        )
-        .unzip()
 }
 
 fn positions(rows: &[i64], factors: &[f32]) -> usize {
@@ -271,19 +135,20 @@ fn checked(row: i64, row_count: usize) -> usize {
     }
 }
 
-/// Calls `add(part of the table, position, row within the part)` for every index, each thread with its
-/// own part of the table: no two write to one row, and the order of additions is always the same.
+/// Calls `add(row of the table, sample, position among all)` for every index, each thread with its own
+/// part of the table: no two write to one row, and the order of additions is always the same.
 fn by_table_part(
     row_count: usize,
     width: usize,
     rows: &[i64],
+    positions: usize,
     add: impl Fn(&mut [f32], usize, usize) + Sync,
 ) -> Vec<f32> {
     for &row in rows {
         checked(row, row_count);
     }
     let mut table = vec![0.0; row_count * width];
-    if table.is_empty() {
+    if table.is_empty() || rows.is_empty() {
         return table;
     }
     let threads = match rows.len() * width {
@@ -300,11 +165,14 @@ fn by_table_part(
             vectorised(
                 #[inline(always)]
                 || {
-                    for (position, &row) in rows.iter().enumerate() {
-                        // Rows of earlier parts wrap around to huge numbers.
-                        let row = (row as usize).wrapping_sub(start);
-                        if row < here {
-                            add(table, position, row);
+                    for (sample, rows) in rows.chunks(positions).enumerate() {
+                        for (position, &row) in rows.iter().enumerate() {
+                            // Rows of earlier parts wrap around to huge numbers.
+                            let row = (row as usize).wrapping_sub(start);
+                            if row < here {
+                                let row = &mut table[row * width..][..width];
+                                add(row, sample, sample * positions + position);
+                            }
                         }
                     }
                 },
@@ -438,6 +306,14 @@ mod tests {
     }
 
     #[test]
+    fn squares_are_not_too_small_where_equal_rows_cancel() {
+        // 1 is lost beside 2⁶⁰ in f64, so the sum comes out as 0 instead of 1.
+        let large = 2_f32.powi(60);
+        let (square, _) = per_sample_squares(&[0; 3], &[large, 1.0, -large], 1, 3, 1);
+        assert!(square[0] >= 1.0);
+    }
+
+    #[test]
     fn nan_stays_in_its_sample() {
         let (square, reach) =
             per_sample_squares(&[0, 0, 0, 0], &[f32::NAN, 0.0, 3.0, 4.0], 2, 2, 1);
@@ -449,6 +325,12 @@ mod tests {
     #[should_panic(expected = "row 5 of a table of 5 rows")]
     fn a_row_beyond_the_table_is_refused() {
         scatter_add(5, 1, &[5], &[1.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "row -3 of a table")]
+    fn a_negative_row_has_no_norm() {
+        per_sample_squares(&[1, -3], &[1.0, 1.0], 1, 2, 1);
     }
 
     #[test]
