@@ -2,7 +2,7 @@
 //!
 //! Values are `[outer, features, inner]`: `inner` is 1 where features come last (layer
 //! normalisation) and the number of positions where they come first (group normalisation).
-use crate::vector::{PIECE, total};
+use crate::vector::{PIECE, total, vectorised};
 use rayon::prelude::*;
 
 /// Whole runs of features that make a piece worth a thread.
@@ -36,7 +36,7 @@ pub fn affine(x: &[f32], scale: &[f32], shift: Option<&[f32]>, inner: usize) -> 
     y.par_chunks_mut(piece)
         .zip(x.par_chunks(piece))
         .for_each(|(y, x)| {
-            pulp::Arch::new().dispatch(
+            vectorised(
                 #[inline(always)]
                 || run(y, x, scale, shift, inner),
             );
@@ -101,7 +101,7 @@ pub fn feature_sums(
         .zip(sums.par_chunks_mut(features))
         .zip(a.par_chunks(length).zip(b.par_chunks(length)))
         .for_each(|((products, sums), (a, b))| {
-            pulp::Arch::new().dispatch(
+            vectorised(
                 #[inline(always)]
                 || {
                     if inner == 1 {

@@ -1,5 +1,5 @@
 //! Fused passes over flat parameters and their per-sample gradients.
-use crate::vector::{PIECE, add_scaled, round_up, squares, vectorised};
+use crate::vector::{PIECE, add_scaled, piece_of_rows, round_up, squares, total, vectorised};
 use rayon::prelude::*;
 
 /// `into += factor · values`.
@@ -78,7 +78,7 @@ fn add_four(out: &mut [f32], rows: [&[f32]; 4], factors: [f32; 4]) {
 /// # Panics
 /// If the values are not whole rows.
 pub fn row_squares(rows: &[f32], width: usize) -> Vec<f32> {
-    let piece = crate::vector::piece_of_rows(rows.len(), width);
+    let piece = piece_of_rows(rows.len(), width);
     let mut out = vec![0.0; rows.len() / width.max(1)];
     out.par_chunks_mut(piece / width.max(1))
         .zip(rows.par_chunks(piece))
@@ -100,13 +100,16 @@ pub fn row_squares(rows: &[f32], width: usize) -> Vec<f32> {
 /// # Panics
 /// If the values are not whole rows.
 pub fn row_sums(rows: &[f32], width: usize) -> Vec<f32> {
-    crate::vector::piece_of_rows(rows.len(), width);
+    piece_of_rows(rows.len(), width);
     let mut sums = vec![0.0; rows.len() / width.max(1)];
     sums.par_iter_mut()
-        .with_min_len(crate::vector::PIECE.div_ceil(width.max(1)))
+        .with_min_len(PIECE.div_ceil(width.max(1)))
         .zip(rows.par_chunks(width.max(1)))
         .for_each(|(sum, row)| {
-            *sum = pulp::Arch::new().dispatch(|| crate::vector::total(row, row, |a, _| a)) as f32;
+            *sum = vectorised(
+                #[inline(always)]
+                || total(row, row, |a, _| a),
+            ) as f32;
         });
     sums
 }
