@@ -28,6 +28,37 @@ pub fn gather(table: &[f32], width: usize, rows: &[i64]) -> Vec<f32> {
     out
 }
 
+/// The mean of each sample's rows, `[batch, width]`.
+///
+/// # Shapes
+/// - `rows`: `[batch, positions]`
+///
+/// # Panics
+/// If a row lies outside the table, or a sample has no position.
+pub fn gather_mean(table: &[f32], width: usize, rows: &[i64], positions: usize) -> Vec<f32> {
+    assert!(positions > 0, "the mean of no rows");
+    let row_count = table.len().checked_div(width).unwrap_or(0);
+    let mut means = vec![0.0; rows.len() / positions * width];
+    let share = 1.0 / positions as f32;
+    means
+        .par_chunks_mut(width.max(1))
+        .zip(rows.par_chunks(positions))
+        .with_min_len(PIECE.div_ceil(positions * width.max(1)))
+        .for_each(|(mean, rows)| {
+            vectorised(
+                #[inline(always)]
+                || {
+                    for &row in rows {
+                        let start = checked(row, row_count) * width;
+                        add_scaled(mean, &table[start..start + width], 1.0);
+                    }
+                    mean.iter_mut().for_each(|mean| *mean *= share);
+                },
+            );
+        });
+    means
+}
+
 /// A table of `row_count` rows: the sum of the gradient rows of each.
 ///
 /// # Panics
@@ -184,7 +215,7 @@ fn by_table_part(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{indices, values};
+    use crate::random::{close, indices, values};
     use proptest::prelude::*;
     use std::collections::HashMap;
 
@@ -206,6 +237,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn means_are_the_means_of_gathered_rows(
+            batch in 0usize..6, positions in 1usize..30, width in 1usize..40, seed: u64,
+        ) {
+            let table = values(50 * width, seed);
+            let rows = indices(batch * positions, 50, !seed);
+            let mut expected = vec![0.0; batch * width];
+            for (at, value) in gather(&table, width, &rows).into_iter().enumerate() {
+                let (row, column) = (at / width, at % width);
+                expected[row / positions * width + column] += f64::from(value) / positions as f64;
+            }
+            close(&gather_mean(&table, width, &rows, positions), &expected)?;
+        }
+
         #[test]
         fn samples_equal_their_tables(
             batch in 0usize..8, positions in 0usize..40, width in 1usize..40,

@@ -14,7 +14,7 @@
 use crate::cpu::{self, activation::Function};
 use burn::nn::activation::{Activation, Gelu};
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions, MaxPoolOptions};
-use burn::tensor::{Tensor, activation, module};
+use burn::tensor::{Int, Tensor, activation, module};
 
 /// The CPU's own kernel if the tensors are there, else what follows.
 macro_rules! on_cpu {
@@ -80,6 +80,24 @@ pub fn log_softmax<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Option<Tensor<1>>) -> Tensor<2> {
     on_cpu!(cpu::linear::linear(&x, &weight, bias.as_ref()));
     module::linear(x, weight, bias)
+}
+
+/// The rows of `weight` named by `rows`.
+///
+/// # Shapes
+/// - weight: `[count, width]`, rows: `[batch, positions]`, result: `[batch, positions, width]`
+pub fn embedding(weight: Tensor<2>, rows: Tensor<2, Int>) -> Tensor<3> {
+    on_cpu!(cpu::rows::embedding(&weight, &rows));
+    module::embedding(weight, rows)
+}
+
+/// The mean over positions of the rows of `weight` named by `rows`, without forming the rows.
+///
+/// # Shapes
+/// - weight: `[count, width]`, rows: `[batch, positions]`, result: `[batch, width]`
+pub fn embedding_mean(weight: Tensor<2>, rows: Tensor<2, Int>) -> Tensor<2> {
+    on_cpu!(cpu::rows::embedding_mean(&weight, &rows));
+    module::embedding(weight, rows).mean_dim(1).squeeze_dim(1)
 }
 
 /// 2-D convolution; see [`module::conv2d`].

@@ -50,11 +50,7 @@ impl EmbeddingMlp {
     /// - tokens: `[batch, positions]`
     /// - result: `[batch, classes]`
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<2> {
-        let mean = self
-            .embedding
-            .forward(tokens)
-            .mean_dim(1)
-            .squeeze_dim::<2>(1);
+        let mean = self.embedding.forward_mean(tokens);
         self.output.forward(relu(self.hidden.forward(mean)))
     }
 }

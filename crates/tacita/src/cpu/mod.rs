@@ -15,6 +15,7 @@ mod operation;
 pub(crate) mod pooling;
 pub(crate) mod probe;
 pub(crate) mod recurrent;
+pub(crate) mod rows;
 pub(crate) mod softmax;
 mod values;
 

@@ -169,7 +169,7 @@ impl Bundle {
                     }
                 }
             }
-            Merged::Rows(rows) => rows.squared_norm(self.table(rows.width())),
+            Merged::Rows(rows) => rows.squared_norm(),
             Merged::Tied(tied) => {
                 let (left, right) = &tied.outer;
                 let output = if left.dims()[2] == 1 {
@@ -177,7 +177,7 @@ impl Bundle {
                 } else {
                     outer::gram(left, right)
                 };
-                let embedding = tied.rows.squared_norm(self.table(tied.rows.width()));
+                let embedding = tied.rows.squared_norm();
                 let mut norm = embedding.and(output).and(tied.cross.clone());
                 norm.value = norm.value.clamp_min(0.0);
                 norm

@@ -2,16 +2,17 @@
 
 use super::norm::{SquaredNorm, gamma};
 use burn::tensor::{Device, Element, IndexingUpdateOp, Int, Tensor, TensorData};
-use rayon::prelude::*;
-use std::ops::Range;
+use tacita_kernels::rows as kernels;
 
 /// Rows and their vectors, on the host. An embedding's gradient is a scatter by integers: there is
 /// no arithmetic to speak of, and one pass in f64 replaces six over temporaries.
 #[derive(Debug)]
 pub(crate) struct Rows {
     rows: Vec<i64>,
+    /// `[batch, positions, width]`, or `[batch, width]` where all positions share one vector.
     right: Vec<f32>,
-    positions: usize,
+    shared: bool,
+    batch: usize,
     width: usize,
     device: Device,
 }
@@ -21,16 +22,26 @@ fn to_vec<E: Element>(data: TensorData) -> Vec<E> {
     data.convert::<E>().try_into_vec().unwrap_or_default()
 }
 
+/// `[batch, positions, width]` whose positions are one vector in memory, as that vector.
+fn shared(right: &Tensor<3>) -> Option<Tensor<2>> {
+    #[cfg(feature = "cpu")]
+    return crate::cpu::rows::shared(right);
+    #[cfg(not(feature = "cpu"))]
+    None
+}
+
 impl Rows {
     /// Moves both to the host.
     pub fn new(rows: Tensor<2, Int>, right: Tensor<3>) -> Self {
-        let [_, positions, width] = right.dims();
+        let [batch, _, width] = right.dims();
         let device = right.device();
+        let shared = shared(&right);
         Self {
             // A forward pass that succeeded has no index below zero or outside the table.
             rows: to_vec(rows.into_data()),
-            right: to_vec(right.into_data()),
-            positions,
+            shared: shared.is_some(),
+            right: to_vec(shared.map_or_else(|| right.into_data(), Tensor::into_data)),
+            batch,
             width,
             device,
         }
@@ -44,116 +55,50 @@ impl Rows {
         4 * self.right.len() + 8 * self.rows.len()
     }
 
-    fn batch(&self) -> usize {
-        self.rows.len() / self.positions.max(1)
-    }
-
-    fn sample(&self, sample: usize) -> impl Iterator<Item = (usize, &[f32])> {
-        let first = sample * self.positions;
-        let rows = &self.rows[first..first + self.positions];
-        let right = &self.right[first * self.width..(first + self.positions) * self.width];
-        rows.iter()
-            .map(|row| *row as usize)
-            .zip(right.chunks_exact(self.width))
+    fn positions(&self) -> usize {
+        self.rows.len() / self.batch.max(1)
     }
 
     /// Only the given samples.
     pub fn select(&self, samples: &[usize]) -> Self {
-        let (positions, width) = (self.positions, self.width);
         let pick = |values: usize| {
             samples
                 .iter()
                 .flat_map(move |sample| sample * values..(sample + 1) * values)
         };
+        let vectors = self.right.len() / self.batch.max(1);
         Self {
-            rows: pick(positions).map(|index| self.rows[index]).collect(),
-            right: pick(positions * width)
-                .map(|index| self.right[index])
+            rows: pick(self.positions())
+                .map(|index| self.rows[index])
                 .collect(),
-            positions,
-            width,
+            right: pick(vectors).map(|index| self.right[index]).collect(),
+            batch: samples.len(),
             device: self.device.clone(),
+            ..*self
         }
     }
 
     /// ‖g_i‖² by adding the vectors of equal rows: time and memory linear in the positions, where the
     /// equal-token Gram matrix is quadratic. In f64, so only the final rounding is left to bound.
-    pub fn squared_norm(&self, table: usize) -> SquaredNorm {
-        let (positions, width) = (self.positions, self.width);
-        let arch = pulp::Arch::new();
-        let norms: Vec<f32> = (0..self.batch())
-            .into_par_iter()
-            .map_init(
-                // Where a row was first seen, valid only for the sample stamped beside it.
-                || {
-                    (
-                        vec![(usize::MAX, 0usize); table],
-                        vec![0.0f64; positions * width],
-                    )
-                },
-                |(first_seen, sums), sample| {
-                    arch.dispatch(|| self.sample_norm(sample, first_seen, sums))
-                },
-            )
-            .collect();
-        SquaredNorm::relative(Tensor::from_data(norms.as_slice(), &self.device), 2)
-    }
-
-    #[inline(always)]
-    fn sample_norm(
-        &self,
-        sample: usize,
-        first_seen: &mut [(usize, usize)],
-        sums: &mut [f64],
-    ) -> f32 {
-        let width = self.width;
-        let mut used = 0;
-        for (row, vector) in self.sample(sample) {
-            let seen = &mut first_seen[row];
-            let fresh = seen.0 != sample;
-            if fresh {
-                *seen = (sample, used);
-                used += width;
-            }
-            let sums = &mut sums[seen.1..seen.1 + width];
-            for (sum, value) in sums.iter_mut().zip(vector) {
-                let before = if fresh { 0.0 } else { *sum };
-                *sum = before + f64::from(*value);
-            }
-        }
-        sums[..used].iter().map(|sum| sum * sum).sum::<f64>() as f32
-    }
-
-    #[inline(always)]
-    fn add_to(&self, sum: &mut [f32], mine: Range<usize>, factors: &[f32]) {
-        let width = self.width;
-        for (sample, factor) in factors.iter().enumerate() {
-            for (row, vector) in self.sample(sample) {
-                if mine.contains(&row) {
-                    let sum = &mut sum[(row - mine.start) * width..][..width];
-                    for (sum, value) in sum.iter_mut().zip(vector) {
-                        *sum += factor * value;
-                    }
-                }
-            }
-        }
+    pub fn squared_norm(&self) -> SquaredNorm {
+        let squares = match self.shared {
+            true => kernels::per_sample_squares_shared,
+            false => kernels::per_sample_squares,
+        };
+        let positions = self.positions();
+        let (squares, _) = squares(&self.rows, &self.right, self.batch, positions, self.width);
+        SquaredNorm::relative(Tensor::from_data(squares.as_slice(), &self.device), 2)
     }
 
     /// Σᵢ cᵢ gᵢ, `[table · width]`.
     pub fn weighted_sum(&self, factors: Tensor<1>, table: usize) -> Tensor<1> {
-        let width = self.width;
-        let mut sum = vec![0.0f32; table * width];
+        let scatter = match self.shared {
+            true => kernels::weighted_scatter_add_shared,
+            false => kernels::weighted_scatter_add,
+        };
         let factors: Vec<f32> = to_vec(factors.into_data());
-        let arch = pulp::Arch::new();
-        // Each thread owns a part of the table and looks for its rows.
-        let part = table.div_ceil(rayon::current_num_threads()).max(1);
-        sum.par_chunks_mut(part * width)
-            .enumerate()
-            .for_each(|(index, sum)| {
-                let mine = index * part..(index + 1) * part;
-                arch.dispatch(|| self.add_to(sum, mine, &factors));
-            });
-        Tensor::from_data(TensorData::new(sum, [table * width]), &self.device)
+        let sum = scatter(table, self.width, &self.rows, &self.right, &factors);
+        Tensor::from_data(TensorData::new(sum, [table * self.width]), &self.device)
     }
 }
 

@@ -1,10 +1,10 @@
 //! A table of vectors looked up by token.
 
 use crate::gradient::{Contribution, Target};
-use crate::tape;
+use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer};
-use burn::tensor::{Int, Tensor, module::embedding};
+use burn::tensor::{Int, Tensor};
 
 layer_config! {
     /// Configuration of an [`Embedding`] layer.
@@ -30,14 +30,40 @@ impl Embedding {
     /// - output: `[batch, positions, d_model]`
     pub fn forward(&self, input: Tensor<2, Int>) -> Tensor<3> {
         if !tape::is_recording() {
-            return embedding(self.weight.val(), input);
+            return ops::embedding(self.weight.val(), input);
         }
         let input = input.inner();
-        let output = embedding(self.weight.val().inner(), input.clone());
+        let output = ops::embedding(self.weight.val().inner(), input.clone());
         let (output, probe) = tape::probe(output, None);
         let target = Target::of(&self.weight);
         tape::on_backward(probe, move |gradient: Tensor<3>| {
             vec![Contribution::rows(input, gradient, target)]
+        });
+        output
+    }
+
+    /// The mean of the tokens' vectors, without forming the vectors: what
+    /// `self.forward(input).mean_dim(1)` computes, at a fraction of its memory traffic.
+    ///
+    /// # Shapes
+    /// - input: `[batch, positions]`
+    /// - output: `[batch, d_model]`
+    pub fn forward_mean(&self, input: Tensor<2, Int>) -> Tensor<2> {
+        if !tape::is_recording() {
+            return ops::embedding_mean(self.weight.val(), input);
+        }
+        let input = input.inner();
+        let output = ops::embedding_mean(self.weight.val().inner(), input.clone());
+        let (output, probe) = tape::probe(output, None);
+        let target = Target::of(&self.weight);
+        tape::on_backward(probe, move |gradient: Tensor<2>| {
+            let ([_, positions], [batch, width]) = (input.dims(), gradient.dims());
+            let share = gradient / positions as f64;
+            // One vector for all positions: a view, never copied.
+            let right = share
+                .unsqueeze_dim::<3>(1)
+                .expand([batch, positions, width]);
+            vec![Contribution::rows(input, right, target)]
         });
         output
     }

@@ -93,6 +93,26 @@ proptest! {
     }
 
     #[test]
+    fn embeddings_equal_burns(
+        seed: u64, batch in 1usize..5, positions in 1usize..9, count in 1usize..9, width in 1usize..20,
+    ) {
+        let rows = Random(seed).tokens([batch, positions], count as u64);
+        let table = |w: Tensor<1>| w.reshape([count, width]);
+        assert_same(
+            seed,
+            [count * width],
+            |[w]| ops::embedding(table(w), rows.clone()).flatten(0, 2),
+            |[w]| module::embedding(table(w), rows.clone()).flatten(0, 2),
+        );
+        assert_same(
+            seed,
+            [count * width],
+            |[w]| ops::embedding_mean(table(w), rows.clone()).flatten(0, 1),
+            |[w]| module::embedding(table(w), rows.clone()).mean_dim(1).flatten(0, 2),
+        );
+    }
+
+    #[test]
     fn conv2d_equals_burns(
         seed: u64, batch in 1usize..5, c in 1usize..5, o in 1usize..18,
         kernel in prop::array::uniform2(1usize..5), stride in prop::array::uniform2(1usize..3),

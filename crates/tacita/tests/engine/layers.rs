@@ -121,6 +121,22 @@ proptest! {
     }
 
     #[test]
+    fn mean_of_an_embedding_equals_per_sample_loop(
+        seed: u64, batch in 1usize..5, positions in 1usize..9, vocabulary in 2usize..12, d in 1usize..9,
+        other_use: bool,
+    ) {
+        let ad = device().autodiff();
+        let model = (EmbeddingConfig::new(vocabulary, d).init(&ad), LinearConfig::new(d, 3).init(&ad));
+        let tokens = Random(seed).tokens([batch, positions], vocabulary as u64);
+        assert_matches_per_sample_loop(&model, batch, |model, range| {
+            let tokens = tokens.clone().narrow(0, range.start, range.len());
+            let mean = model.0.forward_mean(tokens.clone());
+            let first = model.0.forward(tokens).narrow(1, 0, 1).squeeze_dim(1);
+            loss(model.1.forward(if other_use { mean + first } else { mean }).tanh())
+        });
+    }
+
+    #[test]
     fn norms_equal_per_sample_loop(
         seed: u64, batch in 1usize..5, positions in 1usize..5, half in 2usize..7,
     ) {
