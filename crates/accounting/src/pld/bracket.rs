@@ -1,16 +1,14 @@
 //! The search for a bracket narrow enough: compose, read, refine.
 
-use super::blend::{Levels, farthest_point, ratio_for, weight_down, weight_up};
+use super::blend::{Levels, ratio_for};
 use super::compose::Composition;
-use super::lattice::{Grid, Lattice};
-use super::lower::be_dominated;
-use super::pair::{Direction, Pair};
+use super::lattice::Grid;
+use super::making::Making;
+use super::pair::Direction;
 use super::profile::{Profile, Schedule};
 use super::reading::Curve;
-use super::spectrum::Spectrum;
-use super::steps::{Side, Step, Steps};
+use super::steps::{Side, Steps};
 use super::transform::Transform;
-use super::upper::dominate;
 use super::window::{Outlook, Window};
 
 use std::cell::Cell;
@@ -36,8 +34,6 @@ const MOST_STEP: f64 = 0.25;
 const MOST_WRAPS: f64 = 16.0;
 /// Levels of care about rounding: the lowest coefficients exactly, then stronger tilts.
 const MOST_CARE: u32 = 3;
-/// Noise levels within this ratio share a lattice.
-const RATIO_ON_ONE_LATTICE: f64 = 1.1;
 /// Kinds of rounds looked at to choose the window.
 const PROFILED_KINDS: usize = 24;
 
@@ -391,110 +387,6 @@ impl<'a> Search<'a> {
             at.blend_width *= 0.4;
         }
         brackets
-    }
-}
-
-/// A composition in the making.
-struct Making<'a> {
-    side: Side,
-    /// The lowest frequencies are worth more work.
-    fine: bool,
-    grid: &'a Grid,
-    window: &'a Window,
-    transform: &'a mut Transform,
-    composition: &'a mut Composition,
-}
-
-impl Making<'_> {
-    fn lattice(&self, pair: &Pair, offset: Option<f64>) -> Lattice {
-        let profile = Profile::new(pair, self.grid.direction, self.grid.tail);
-        match self.side {
-            Side::Upper => dominate(pair, self.grid, &profile),
-            Side::Lower => be_dominated(pair, self.grid, &profile, offset),
-        }
-    }
-
-    fn transformed(&mut self, lattice: &Lattice, centre: i64) -> Spectrum {
-        let frequencies = self.composition.active();
-        self.composition
-            .transformed(lattice.points.len() + self.transform.length);
-        Spectrum::new(
-            lattice,
-            centre,
-            self.window,
-            self.transform,
-            frequencies,
-            self.fine,
-        )
-    }
-
-    fn spectrum(&mut self, pair: &Pair) -> Spectrum {
-        let lattice = self.lattice(pair, None);
-        let centre = lattice.heaviest();
-        self.transformed(&lattice, centre)
-    }
-
-    /// Composes rounds of one rate, sorted by noise, each as a blend of two levels.
-    fn blend(&mut self, steps: &[Step], levels: &Levels) {
-        let noises = levels.noises();
-        let ratio = noises[1] / noises[0];
-        let group = (RATIO_ON_ONE_LATTICE.ln() / ratio.ln()).clamp(1.0, 1e6) as usize;
-        let (mut left, mut start) = (steps, 0);
-        while start + 1 < noises.len() {
-            let end = (start + group).min(noises.len() - 1);
-            let count = if end + 1 == noises.len() {
-                left.len()
-            } else {
-                left.partition_point(|step| step.noise(self.side) <= noises[end])
-            };
-            let (here, beyond) = left.split_at(count);
-            if !here.is_empty() {
-                self.blend_on_one_lattice(here, &noises[start..=end]);
-            }
-            (left, start) = (beyond, end);
-        }
-    }
-
-    /// The same for levels near each other, which share one lattice: that of the middle one.
-    ///
-    /// The lower lattice is shifted to fit its first interval, and a noise far from the one it
-    /// fits must merge more outputs.
-    fn blend_on_one_lattice(&mut self, steps: &[Step], noises: &[f64]) {
-        let pair = |noise: f64| steps[0].pair_of_noise(noise, 1);
-        let middle = pair(noises[noises.len() / 2]);
-        let fitted = self.lattice(&middle, None);
-        let centre = fitted.heaviest();
-        let offset = Some(fitted.origin - middle.origin());
-        let level = |making: &mut Self, noise: f64| {
-            let lattice = making.lattice(&pair(noise), offset);
-            let farthest = farthest_point(&lattice, noise);
-            (making.transformed(&lattice, centre), farthest)
-        };
-        let mut low = level(self, noises[0]);
-        let mut left = steps;
-        for bounds in noises.windows(2) {
-            let high = level(self, bounds[1]);
-            let last = bounds[1] == noises[noises.len() - 1];
-            let count = if last {
-                left.len()
-            } else {
-                left.partition_point(|step| step.noise(self.side) <= bounds[1])
-            };
-            let (here, beyond) = left.split_at(count);
-            let mut blends = Vec::with_capacity(here.len());
-            for step in here {
-                let noise = step.noise(self.side).clamp(bounds[0], bounds[1]);
-                let weight = match self.side {
-                    Side::Upper => weight_up(bounds[0], bounds[1], noise),
-                    Side::Lower => weight_down(bounds[0], bounds[1], noise, low.1.max(high.1)),
-                };
-                let (scalars, share) = low.0.scalars.blend(&high.0.scalars, weight);
-                blends.push((share, scalars, step.times));
-            }
-            self.composition.include_blends(&low.0, &high.0, &blends);
-            left = beyond;
-            low = high;
-        }
     }
 }
 

@@ -203,14 +203,25 @@ impl Composition {
                 self.product[index] *= factor;
                 self.envelope[index] *= bound;
             }
-            if self.envelope[index] < NEGLIGIBLE_LOG.exp() {
-                self.product[index] = Complex64::default();
-                self.envelope[index] = 0.0;
-            } else {
+            if self.lives(index) {
                 active = index + 1;
             }
         }
-        // High frequencies die first; do not look at them again.
+        self.keep(active);
+    }
+
+    /// Whether a frequency still matters; one that does not is set to zero.
+    fn lives(&mut self, index: usize) -> bool {
+        let negligible = self.envelope[index] < NEGLIGIBLE_LOG.exp();
+        if negligible {
+            self.product[index] = Complex64::default();
+            self.envelope[index] = 0.0;
+        }
+        !negligible
+    }
+
+    /// High frequencies die first; those beyond `active` are not looked at again.
+    fn keep(&mut self, active: usize) {
         self.product.truncate(active.max(1));
         self.envelope.truncate(active.max(1));
     }
@@ -257,16 +268,12 @@ impl Composition {
                 };
                 self.product[index] *= factor;
                 self.envelope[index] *= bound;
-                if self.envelope[index] < NEGLIGIBLE_LOG.exp() {
-                    self.product[index] = Complex64::default();
-                    self.envelope[index] = 0.0;
-                } else {
+                if self.lives(index) {
                     active = index + 1;
                 }
             }
         }
-        self.product.truncate(active.max(1));
-        self.envelope.truncate(active.max(1));
+        self.keep(active);
     }
 
     fn spectral_error(&self, length: usize) -> SpectralError {

@@ -6,6 +6,7 @@ mod compose;
 mod fine;
 mod lattice;
 mod lower;
+mod making;
 mod moments;
 mod pair;
 mod profile;
