@@ -13,7 +13,7 @@ const HEAD: &str = "\
 Made by `tacita reproduce`; not edited by hand. Ours is the score on the test set after the last step, mean ± \
 standard deviation over seeds. *Claimed* noise is found as the authors did, and the certified ε of the very same runs \
 stands beside it; *certified* noise keeps the paper's ε with proof. Seeds are fixed, so these runs are experiments and \
-not private. Cells that were not run are not listed.
+not private. Cells that were not run are not listed; the last section counts them.
 ";
 
 const GRID_HEAD: &str = "\
@@ -41,7 +41,41 @@ pub fn render(folder: &Path) -> Result<String> {
     if page.len() == empty {
         page.push_str("\nNothing has been run to its end yet.\n");
     }
+    page.push_str(&coverage(folder)?);
     Ok(page)
+}
+
+/// How much of every table has been run.
+fn coverage(folder: &Path) -> Result<String> {
+    let mut text = "\n## What was run\n\nCells with at least one seed, of all there are; every choice of a grid is a \
+                    cell.\n\n| table | data set | noise claimed | noise certified |\n|---|---|---|---|\n"
+        .to_string();
+    for experiment in all()? {
+        let book = Book::open(folder, &experiment.paper, &experiment.table)?;
+        let mut counts = Vec::new();
+        for accountant in [Accountant::Paper, Accountant::Pld] {
+            let (mut run, mut all) = (0, 0);
+            for method in &experiment.methods {
+                for column in experiment.columns(method, accountant, Cut::default())? {
+                    for index in 0..column.runs.len() {
+                        let cut = Cut::default();
+                        let key = Key::new(&experiment, method, &column, index, accountant, cut)?;
+                        all += 1;
+                        run += usize::from(book.cells.iter().any(|cell| cell.key == key));
+                    }
+                }
+            }
+            counts.push(format!("{run} of {all}"));
+        }
+        let (paper, table) = (&experiment.paper, &experiment.table);
+        let [claimed, certified] = [&counts[0], &counts[1]];
+        writeln!(
+            text,
+            "| {paper} {table} | {} | {claimed} | {certified} |",
+            experiment.set
+        )?;
+    }
+    Ok(text)
 }
 
 /// How many choices the cell's grid has; none if the experiment has other settings by now.

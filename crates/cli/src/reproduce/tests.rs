@@ -54,18 +54,17 @@ fn every_configuration_can_be_run_both_ways() {
                 let epsilon = column.epsilon.unwrap();
                 let facts = facts(&column.runs[0].settings);
                 let noise = Noise::find(column, accountant, || Ok(facts)).unwrap();
-                for settings in noise.settings {
+                // All runs of a grid have the same ledger; one is enough.
+                for settings in noise.settings.into_iter().take(1) {
                     let settings = Settings {
                         seed: Some(0),
                         ..settings
                     };
                     let plan = Resolved::new(settings, facts, None).unwrap().plan;
                     let upper = plan.epsilon().upper_bound().unwrap();
-                    match (column.is_grid, accountant) {
-                        (false, Accountant::Paper) => {
-                            assert_eq!(plan.claim().unwrap().epsilon, epsilon);
-                        }
-                        _ => assert!(upper <= epsilon, "{upper} {epsilon}"),
+                    match plan.claim() {
+                        Some(claim) => assert_eq!(claim.epsilon, epsilon),
+                        None => assert!(upper <= epsilon, "{upper} {epsilon}"),
                     }
                 }
             }

@@ -28,6 +28,7 @@ pub struct Plain {
 
 /// Trains without clipping, noise or ledger: NOT PRIVATE, for public data. None if Ctrl-C came first.
 pub fn train_without_privacy(settings: &Settings, quiet: bool) -> Result<Option<Plain>> {
+    let settings = &settings.clone().with_preset()?;
     let opened = datasets::open(&settings.source()?, &settings.options(quiet)?)?;
     let Opened::Ready(data) = opened else {
         bail!("a table without declared bounds cannot be trained on without privacy");

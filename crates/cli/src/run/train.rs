@@ -61,7 +61,7 @@ pub fn stop_requested() -> bool {
 
 /// Starts a run in a new folder.
 pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<Outcome> {
-    let settings = settings.with_schema_inside()?;
+    let settings = settings.with_preset()?.with_schema_inside()?;
     let options = settings.options(output.quiet)?;
     let opened = datasets::open(&settings.source()?, &options)?;
     let public = public_facts(&opened, &settings)?;

@@ -294,5 +294,5 @@ impl Space {
 }
 
 fn settings(table: &Table) -> Result<Settings> {
-    Settings::parse(&toml::to_string(table)?)
+    Settings::parse(&toml::to_string(table)?)?.with_preset()
 }
