@@ -7,14 +7,17 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 /// Every experiment there is.
-const FILES: [&str; 17] = [
+const FILES: [&str; 20] = [
     include_str!("../../papers/dynamic-table1-mnist.toml"),
     include_str!("../../papers/dynamic-table1-fashion-mnist.toml"),
     include_str!("../../papers/dynamic-table2-imdb.toml"),
     include_str!("../../papers/dynamic-table3-names.toml"),
     include_str!("../../papers/dynamic-table5-pneumonia.toml"),
+    include_str!("../../papers/dynamic-figure3-mnist.toml"),
     include_str!("../../papers/auto-table1-mnist.toml"),
     include_str!("../../papers/auto-table1-fashion-mnist.toml"),
+    include_str!("../../papers/auto-figure14-mnist.toml"),
+    include_str!("../../papers/auto-figure15-mnist.toml"),
     include_str!("../../papers/oso-table8-mnist.toml"),
     include_str!("../../papers/oso-table9-fashion-mnist.toml"),
     include_str!("../../papers/oso-table10-ag-news.toml"),
@@ -115,6 +118,8 @@ pub struct Method {
     settings: Table,
     /// What a search varied whose runs share the budget.
     grid: Option<Table>,
+    /// What a figure varies, each run with a budget of its own.
+    sweep: Option<Table>,
     /// The choice the paper found best, for each budget.
     #[serde(default)]
     published: Vec<Table>,
@@ -129,7 +134,7 @@ pub struct Column {
     pub paper_value: Option<f64>,
     /// The runs but for seed and, in a grid, noise.
     pub runs: Vec<Candidate>,
-    /// Whether they are a grid.
+    /// Whether they share one budget.
     pub is_grid: bool,
     /// Which of them the paper found best.
     pub published: Option<usize>,
@@ -186,6 +191,11 @@ impl Experiment {
             }
         }
         Ok(experiment)
+    }
+
+    /// Whether its numbers are the best of grids.
+    pub fn has_grids(&self) -> bool {
+        self.methods.iter().any(|method| method.grid.is_some())
     }
 
     /// The settings that all methods share.
@@ -250,7 +260,7 @@ impl Experiment {
     fn runs(&self, method: &Method) -> Result<Vec<Candidate>> {
         let mut table = self.settings.clone();
         table.extend(method.settings.clone());
-        match &method.grid {
+        match method.grid.as_ref().or(method.sweep.as_ref()) {
             Some(grid) => Space::grid(table, grid.clone())?.candidates(),
             None => Ok(vec![Candidate {
                 name: String::new(),

@@ -121,7 +121,7 @@ fn section(page: &mut String, experiment: &Experiment, mut cells: Vec<&Cell>) ->
             .cmp(&order(b))
             .then(epsilon(a).total_cmp(&epsilon(b)))
     });
-    if cells.iter().any(|cell| cell.key.choice.is_some()) {
+    if experiment.has_grids() {
         grid_table(page, experiment, &cells)?;
     } else {
         plain_table(page, &cells)?;
@@ -147,8 +147,9 @@ fn plain_table(page: &mut String, cells: &[&Cell]) -> Result<()> {
     for cell in cells {
         writeln!(
             page,
-            "| {}{} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {}{}{} | {} | {} | {} | {} | {} | {} | {} |",
             cell.key.method,
+            (cell.key.choice.as_ref()).map_or(String::new(), |choice| format!(", {choice}")),
             marked(cell.key.cut()),
             shown(cell.key.epsilon, |epsilon| epsilon.to_string()),
             shown(cell.paper_value, |value| format!("{value:.2}")),

@@ -26,7 +26,7 @@ pub struct Key {
     /// Steps were limited to so many: not a result either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps_limit: Option<u64>,
-    /// Which run of a grid that shares the budget.
+    /// Which run of a grid or a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
     /// A hash of all settings but the seed, and of all others of a grid, so that other settings are other
@@ -201,7 +201,7 @@ impl Key {
             accountant,
             quick: cut.quick,
             steps_limit: cut.steps_limit,
-            choice: column.is_grid.then(|| column.runs[run].name.clone()),
+            choice: Some(column.runs[run].name.clone()).filter(|name| !name.is_empty()),
             settings: hash.collect(),
         })
     }

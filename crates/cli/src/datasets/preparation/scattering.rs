@@ -18,8 +18,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// Directions of the wavelets.
 const DIRECTIONS: usize = 8;
-/// Real and imaginary part for each direction.
-const PARTS: usize = 2 * DIRECTIONS;
 /// Maps for each channel: an average, two scales, and pairs of a finer and a coarser wavelet.
 const MAPS: usize = 1 + 2 * DIRECTIONS + DIRECTIONS * DIRECTIONS;
 /// Maps that are brought to mean 0 and variance 1 together: 27 groups of the 81 (Tramèr and Boneh).
@@ -177,9 +175,18 @@ fn mirror(position: isize, length: usize) -> usize {
 
 /// Wavelets of both scales, and the two Gaussians that average.
 struct Filters {
-    wavelets: [Vec<[f32; PARTS]>; 2],
+    wavelets: [Vec<Pair>; 2],
     /// At full width and at half.
     averages: [Vec<f32>; 2],
+}
+
+/// A place of the wavelets and the one opposite to it: there the real parts are the same and the imaginary
+/// parts have the other sign, so that two products do for four.
+struct Pair {
+    /// Row and column from the upper left corner.
+    place: (usize, usize),
+    real: [f32; DIRECTIONS],
+    imaginary: [f32; DIRECTIONS],
 }
 
 impl Filters {
@@ -212,18 +219,26 @@ impl Filters {
 
 /// Morlet wavelets of one scale in all directions: exp(−(x² + y²/4)/2σ²) (exp(iξx) − β) with x along
 /// the direction, σ = 0.8 · 2ʲ, ξ = 3π/4 · 2⁻ʲ, and β such that the sum is 0.
-fn wavelets(scale: usize) -> Vec<[f32; PARTS]> {
-    let radius = RADII[scale] as i32;
-    let size = (2 * radius + 1) as usize;
-    let mut all = vec![[0.0; PARTS]; size * size];
-    for direction in 0..DIRECTIONS {
-        let wavelet = wavelet(scale, direction);
-        for (parts, (real, imaginary)) in all.iter_mut().zip(wavelet) {
-            parts[direction] = real as f32;
-            parts[DIRECTIONS + direction] = imaginary as f32;
-        }
-    }
-    all
+fn wavelets(scale: usize) -> Vec<Pair> {
+    let size = 2 * RADII[scale] + 1;
+    let all: Vec<Vec<(f64, f64)>> = (0..DIRECTIONS)
+        .map(|direction| wavelet(scale, direction))
+        .collect();
+    let middle = size * size / 2;
+    (0..=middle)
+        .map(|place| {
+            // The middle is its own opposite and would count twice.
+            let share = if place == middle { 0.5 } else { 1.0 };
+            let part = |part: fn(&(f64, f64)) -> f64| {
+                std::array::from_fn(|direction| (share * part(&all[direction][place])) as f32)
+            };
+            Pair {
+                place: (place / size, place % size),
+                real: part(|value| value.0),
+                imaginary: part(|value| value.1),
+            }
+        })
+        .collect()
 }
 
 /// One wavelet, row by row.
@@ -246,7 +261,7 @@ fn wavelet(scale: usize, direction: usize) -> Vec<(f64, f64)> {
         })
         .collect();
     let sum = |part: fn(&(f64, f64, f64)) -> f64| waves.iter().map(part).sum::<f64>();
-    // The envelope is even and the imaginary part odd, so that one sums to 0 by itself.
+    // The envelope is even and the imaginary part odd, so the latter sums to 0 by itself.
     let (mass, beta) = (sum(|wave| wave.0), sum(|wave| wave.1) / sum(|wave| wave.0));
     (waves.iter())
         .map(|(envelope, real, imaginary)| ((real - beta * envelope) / mass, imaginary / mass))
@@ -262,10 +277,15 @@ fn gaussian(deviation: f64, radius: i32) -> Vec<f32> {
 }
 
 /// The moduli of a plane's convolutions with the wavelets, every `stride` values.
-fn moduli(plane: &Plane, wavelets: &[[f32; PARTS]], radius: usize, stride: usize) -> Vec<Plane> {
+fn moduli(plane: &Plane, wavelets: &[Pair], radius: usize, stride: usize) -> Vec<Plane> {
     let (height, width) = (plane.height / stride, plane.width / stride);
     let padded = plane.mirrored(radius);
-    let size = 2 * radius + 1;
+    let last = 2 * radius * (padded.width + 1);
+    let offsets = wavelets.iter().map(|pair| {
+        let offset = pair.place.0 * padded.width + pair.place.1;
+        (offset, last - offset, pair)
+    });
+    let offsets: Vec<(usize, usize, &Pair)> = offsets.collect();
     let mut moduli: Vec<Plane> = (0..DIRECTIONS)
         .map(|_| Plane {
             height,
@@ -275,18 +295,19 @@ fn moduli(plane: &Plane, wavelets: &[[f32; PARTS]], radius: usize, stride: usize
         .collect();
     for row in 0..height {
         for column in 0..width {
-            // All directions at once: the inner loop is one product of vectors.
-            let mut sums = [0.0_f32; PARTS];
-            for (line, weights) in wavelets.chunks(size).enumerate() {
-                let start = (row * stride + line) * padded.width + column * stride;
-                // A convolution turns the filter around; the modulus of a Morlet wavelet's does not care.
-                for (value, weights) in padded.values[start..start + size].iter().zip(weights) {
-                    for (sum, weight) in sums.iter_mut().zip(weights) {
-                        *sum += value * weight;
-                    }
+            let start = (row * padded.width + column) * stride;
+            let seen = &padded.values[start..=start + last];
+            // All directions at once: the inner loops are products of vectors. A convolution would turn the
+            // wavelet around, which changes the sign of its imaginary part and not the modulus.
+            let (mut real, mut imaginary) = ([0.0_f32; DIRECTIONS], [0.0_f32; DIRECTIONS]);
+            for (here, opposite, pair) in &offsets {
+                let (here, opposite) = (seen[*here], seen[*opposite]);
+                let (sum, difference) = (here + opposite, here - opposite);
+                for direction in 0..DIRECTIONS {
+                    real[direction] += sum * pair.real[direction];
+                    imaginary[direction] += difference * pair.imaginary[direction];
                 }
             }
-            let (real, imaginary) = sums.split_at(DIRECTIONS);
             for (plane, (real, imaginary)) in moduli.iter_mut().zip(real.iter().zip(imaginary)) {
                 plane
                     .values
