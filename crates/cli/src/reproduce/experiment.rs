@@ -219,9 +219,8 @@ impl Experiment {
             for run in &mut runs {
                 let settings = &mut run.settings;
                 settings.epsilon = epsilon;
-                if accountant == Accountant::Paper {
-                    let theirs = method.accountant.clone();
-                    settings.paper_accountant = theirs.filter(|name| name != CERTIFIED);
+                if method.accountant(accountant) == Accountant::Paper {
+                    settings.paper_accountant.clone_from(&method.accountant);
                 }
                 *settings = settings.clone().with_preset()?;
                 cut.apply(settings);
@@ -266,6 +265,17 @@ impl Experiment {
                 name: String::new(),
                 settings: Settings::parse(&toml::to_string(&table)?)?,
             }]),
+        }
+    }
+}
+
+impl Method {
+    /// What the noise is found with, if this is asked for: some methods leave no choice.
+    pub fn accountant(&self, asked: Accountant) -> Accountant {
+        match self.accountant.as_deref() {
+            Some(CERTIFIED) => Accountant::Pld,
+            Some(_) => asked,
+            None => Accountant::Paper,
         }
     }
 }

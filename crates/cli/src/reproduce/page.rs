@@ -22,6 +22,16 @@ checkpoint, looked at every 50 steps, does best on the test set: *best* is NOT P
 choice after its last step. Where fewer choices ran than the grid has, the best may be among the others.
 ";
 
+const COVERAGE_HEAD: &str = "
+## What was run
+
+Cells with at least one seed, of all there are; every choice of a grid is a cell. Rows without privacy, and presets, whose \
+noise is always certified, count in both columns.
+
+| table | data set | noise claimed | noise certified |
+|---|---|---|---|
+";
+
 /// The page of everything in a folder of results.
 pub fn render(folder: &Path) -> Result<String> {
     let mut page = HEAD.to_string();
@@ -47,9 +57,7 @@ pub fn render(folder: &Path) -> Result<String> {
 
 /// How much of every table has been run.
 fn coverage(folder: &Path) -> Result<String> {
-    let mut text = "\n## What was run\n\nCells with at least one seed, of all there are; every choice of a grid is a \
-                    cell.\n\n| table | data set | noise claimed | noise certified |\n|---|---|---|---|\n"
-        .to_string();
+    let mut text = COVERAGE_HEAD.to_string();
     for experiment in all()? {
         let book = Book::open(folder, &experiment.paper, &experiment.table)?;
         let mut counts = Vec::new();

@@ -198,7 +198,7 @@ impl Key {
             set: experiment.set.clone(),
             method: method.name.clone(),
             epsilon: column.epsilon,
-            accountant,
+            accountant: method.accountant(accountant),
             quick: cut.quick,
             steps_limit: cut.steps_limit,
             choice: Some(column.runs[run].name.clone()).filter(|name| !name.is_empty()),

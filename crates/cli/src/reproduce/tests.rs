@@ -136,6 +136,20 @@ fn dynamic_experiments_use_the_delta_of_their_paper() {
     }
 }
 
+/// Neither ordinary training nor a preset depends on the accountant of the command.
+#[test]
+fn rows_without_a_choice_of_accountant_are_one_cell() {
+    for (paper, table) in [("dynamic", "table2"), ("best", "imdb")] {
+        let experiment = &find(paper, table).unwrap()[0];
+        let method = &experiment.methods[0];
+        let key = |accountant| {
+            let column = &experiment.columns(method, accountant, WHOLE).unwrap()[0];
+            Key::new(experiment, method, column, 0, accountant, WHOLE).unwrap()
+        };
+        assert_eq!(key(Accountant::Pld), key(Accountant::Paper));
+    }
+}
+
 fn folder(name: &str) -> std::path::PathBuf {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp");
     let folder = target.join(name);
