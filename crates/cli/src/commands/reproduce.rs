@@ -5,6 +5,7 @@ use crate::reproduce::{self, Accountant, Book, Column, Cut, Experiment, Key, Met
 use crate::run::{self, Output};
 use anyhow::{Context, Result, ensure};
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Arguments of `tacita reproduce`.
@@ -74,6 +75,13 @@ pub struct Args {
     page: PathBuf,
 }
 
+/// A line for the terminal; a reader that went away takes nothing from the results.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        let _ = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
+
 /// Runs `tacita reproduce`.
 pub fn run(args: &Args) -> Result<()> {
     if let Some(device) = &args.device {
@@ -87,7 +95,7 @@ pub fn run(args: &Args) -> Result<()> {
                 let runs = args.runs(&experiment, method, &column)?;
                 found |= !runs.is_empty();
                 if !args.make(&experiment, &column, &runs, &mut book)? {
-                    println!("Stopped. The same command goes on.");
+                    say!("Stopped. The same command goes on.");
                     return Ok(());
                 }
             }
@@ -106,7 +114,7 @@ pub fn run(args: &Args) -> Result<()> {
     if folder.is_some() {
         let page = reproduce::render(&args.results)?;
         run::write_whole(&args.page, page.as_bytes())?;
-        println!("Written to {}", args.page.display());
+        say!("Written to {}", args.page.display());
     }
     Ok(())
 }
@@ -186,11 +194,11 @@ impl Args {
         } in runs
         {
             if let Some(trial) = book.trial(key, *seed) {
-                println!("{name}: {:.2} (there already)", trial.value);
+                say!("{name}: {:.2} (there already)", trial.value);
                 continue;
             }
             if self.list {
-                println!("{name}: to be run");
+                say!("{name}: to be run");
                 continue;
             }
             let noise = match &mut noise {
@@ -215,9 +223,10 @@ impl Args {
                 Some(epsilon) => format!("certified ε ≤ {}", up(epsilon, 5)),
                 None => "NOT PRIVATE".into(),
             };
-            println!(
+            say!(
                 "{name}: {:.2}{best} (paper {paper}), {certified}, {} s",
-                trial.value, trial.seconds
+                trial.value,
+                trial.seconds
             );
             book.add(key, column.paper_value, trial)?;
             let _ = fs::remove_dir_all(&place);
