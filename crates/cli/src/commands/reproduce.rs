@@ -1,34 +1,45 @@
 //! `tacita reproduce`: the papers' tables, ours beside theirs.
 
 use crate::report::number::up;
-use crate::reproduce::{self, Accountant, Book, Key};
-use crate::run::{self, Output, Settings};
-use anyhow::{Context, Result};
+use crate::reproduce::{self, Accountant, Book, Column, Cut, Experiment, Key, Method, Noise};
+use crate::run::{self, Output};
+use anyhow::{Context, Result, ensure};
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Arguments of `tacita reproduce`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Tables: dynamic table1 (MNIST and Fashion-MNIST), table2 (IMDB), table3 (names); auto table1 (MNIST and \
-Fashion-MNIST). What is in the results already is not run again; a run that was stopped is taken up. Seeds are \
-fixed, so these runs are NOT PRIVATE: for public data only.
+What there is:
+  dynamic  table1 (MNIST, Fashion-MNIST), table2 (IMDB), table3 (names), table5 (chest X-rays), figure3 (sweep of ρ)
+  auto     table1 (MNIST, Fashion-MNIST), figure14 and figure15 (γ or threshold by learning rate)
+  oso      table8 to table13 (MNIST, Fashion-MNIST, AG News): grids whose runs share the budget
+  best     mnist, fashion-mnist, imdb, names: --preset best
+
+What is in the results already is not run again; a run that was stopped is taken up. Seeds are fixed, so these runs \
+are NOT PRIVATE: for public data only.
 
 Examples:
   tacita reproduce dynamic table3 --seeds 3
   tacita reproduce dynamic table1 --set MNIST --method vanilla --epsilon 1.2 --accountant pld
+  tacita reproduce oso table11 --published --seeds 3 --device cuda
+  tacita reproduce oso table11 --cells \"Online, epsilon = 3, seed 0\"
   tacita reproduce auto table1 --quick")]
 pub struct Args {
-    /// The paper: dynamic or auto
+    /// The paper: dynamic, auto or oso; or best
     paper: String,
-    /// The table, such as table1
+    /// The table or figure, such as table1
     table: String,
-    /// Seeds 0 to N − 1
+    /// Seeds 0 to N − 1; with 0 only the page is written
     #[arg(long, value_name = "N", default_value_t = 3)]
     seeds: u64,
     /// A fiftieth of the steps, to see that everything works; marked in the results
     #[arg(long)]
     quick: bool,
+    /// N steps at most, to see that everything works; marked in the results
+    #[arg(long, value_name = "N", conflicts_with = "quick")]
+    steps_limit: Option<u64>,
     /// What the noise is found with
     #[arg(long, value_name = "NAME", default_value = "paper")]
     accountant: Accountant,
@@ -41,6 +52,18 @@ pub struct Args {
     /// Only this budget
     #[arg(long, value_name = "E")]
     epsilon: Option<f64>,
+    /// Only cells with these fields, as --list shows them: \"MNIST, epsilon = 3, seed 0\"
+    #[arg(long, value_name = "FIELDS")]
+    cells: Option<String>,
+    /// Of each grid only the choice the paper found best; the noise stays that of the whole grid
+    #[arg(long)]
+    published: bool,
+    /// List the cells and what is there of them; run nothing
+    #[arg(long)]
+    list: bool,
+    /// cpu, cuda, cuda:1, ... or wgpu [default: cpu]
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
     /// Folder to look for public data sets in first
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -52,71 +75,206 @@ pub struct Args {
     page: PathBuf,
 }
 
+/// A line for the terminal; a reader that went away takes nothing from the results.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        let _ = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
+
 /// Runs `tacita reproduce`.
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(device) = &args.device {
+        run::device(device)?;
+    }
     let mut book = Book::open(&args.results, &args.paper, &args.table)?;
-    let output = Output { quiet: true };
+    let mut found = false;
     for experiment in reproduce::find(&args.paper, &args.table)? {
-        if (args.set.as_ref()).is_some_and(|set| *set != experiment.set) {
-            continue;
-        }
         for method in &experiment.methods {
-            if (args.method.as_ref()).is_some_and(|part| !method.name.contains(part.as_str())) {
-                continue;
-            }
-            for (epsilon, paper_value) in experiment.epsilons.iter().zip(&method.paper) {
-                if args.epsilon.is_some_and(|wanted| wanted != *epsilon) {
-                    continue;
-                }
-                let settings =
-                    experiment.settings(method, *epsilon, args.accountant, args.quick)?;
-                let key = Key::new(
-                    &experiment,
-                    method,
-                    *epsilon,
-                    args.accountant,
-                    args.quick,
-                    &settings,
-                )?;
-                let settings = Settings {
-                    data_dir: args.data_dir.clone(),
-                    ..settings
-                };
-                for seed in 0..args.seeds {
-                    let name = format!(
-                        "{}, {}, ε = {epsilon}, seed {seed}",
-                        experiment.set, method.name
-                    );
-                    if let Some(trial) = book.trial(&key, seed) {
-                        println!("{name}: {:.2} % (there already)", trial.value);
-                        continue;
-                    }
-                    let place = args
-                        .results
-                        .join("unfinished")
-                        .join(format!("{}-{seed}", key.settings));
-                    let measured = reproduce::measure(&settings, seed, &place, output);
-                    let Some(trial) = measured.with_context(|| name.clone())? else {
-                        println!("Stopped. The same command goes on.");
-                        return Ok(());
-                    };
-                    println!(
-                        "{name}: {:.2} % (paper {paper_value:.2}), certified ε ≤ {}, {} s",
-                        trial.value,
-                        up(trial.epsilon_certified, 5),
-                        trial.seconds
-                    );
-                    book.add(&key, *paper_value, trial)?;
-                    let _ = fs::remove_dir_all(&place);
+            for column in experiment.columns(method, args.accountant, args.cut())? {
+                let runs = args.runs(&experiment, method, &column)?;
+                found |= !runs.is_empty();
+                if !args.make(&experiment, &column, &runs, &mut book)? {
+                    say!("Stopped. The same command goes on.");
+                    return Ok(());
                 }
             }
         }
+    }
+    ensure!(
+        found || args.seeds == 0,
+        "no cell of {} {} is like that; --list shows all",
+        args.paper,
+        args.table
+    );
+    if args.list {
+        return Ok(());
     }
     let folder = args.page.parent().filter(|folder| folder.is_dir());
     if folder.is_some() {
         let page = reproduce::render(&args.results)?;
         run::write_whole(&args.page, page.as_bytes())?;
-        println!("Written to {}", args.page.display());
+        say!("Written to {}", args.page.display());
     }
     Ok(())
+}
+
+/// One seed of one run of a column.
+struct Run {
+    index: usize,
+    seed: u64,
+    key: Key,
+    name: String,
+}
+
+impl Args {
+    fn cut(&self) -> Cut {
+        Cut {
+            quick: self.quick,
+            steps_limit: self.steps_limit,
+        }
+    }
+
+    /// The runs of a column that are asked for.
+    fn runs(&self, experiment: &Experiment, method: &Method, column: &Column) -> Result<Vec<Run>> {
+        let other = |wanted: &Option<String>, is: bool| wanted.is_some() && !is;
+        let named = self.method.as_deref().unwrap_or_default();
+        if other(&self.set, self.set.as_ref() == Some(&experiment.set))
+            || !method.name.contains(named)
+            || (self.epsilon.is_some() && self.epsilon != column.epsilon)
+        {
+            return Ok(Vec::new());
+        }
+        let mut runs = Vec::new();
+        for index in 0..column.runs.len() {
+            if self.published && column.is_grid && column.published != Some(index) {
+                continue;
+            }
+            let key = Key::new(
+                experiment,
+                method,
+                column,
+                index,
+                self.accountant,
+                self.cut(),
+            )?;
+            for seed in 0..self.seeds {
+                let name = format!("{}, seed {seed}", key.name());
+                if self
+                    .cells
+                    .as_ref()
+                    .is_none_or(|cells| has_fields(&name, cells))
+                {
+                    runs.push(Run {
+                        index,
+                        seed,
+                        key: key.clone(),
+                        name,
+                    });
+                }
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Makes what is missing of a column; false if Ctrl-C came first.
+    fn make(
+        &self,
+        experiment: &Experiment,
+        column: &Column,
+        runs: &[Run],
+        book: &mut Book,
+    ) -> Result<bool> {
+        let mut noise: Option<Noise> = None;
+        for Run {
+            index,
+            seed,
+            key,
+            name,
+        } in runs
+        {
+            if let Some(trial) = book.trial(key, *seed) {
+                say!("{name}: {:.2} (there already)", trial.value);
+                continue;
+            }
+            if self.list {
+                say!("{name}: to be run");
+                continue;
+            }
+            let noise = match &mut noise {
+                Some(noise) => noise,
+                none => none.insert(
+                    self.noise(experiment, column)
+                        .with_context(|| name.clone())?,
+                ),
+            };
+            let file = format!("{}-{seed}", key.settings);
+            let place = self.results.join("unfinished").join(file);
+            let measured =
+                reproduce::measure(column, noise, *index, *seed, experiment.measure, &place);
+            let Some(trial) = measured.with_context(|| name.clone())? else {
+                return Ok(false);
+            };
+            let paper = (column.paper_value).map_or("none".into(), |value| format!("{value:.2}"));
+            let best = (trial.best).map_or(String::new(), |best| {
+                format!(", best checkpoint {best:.2} (not private)")
+            });
+            let certified = match trial.epsilon_certified {
+                Some(epsilon) => format!("certified ε ≤ {}", up(epsilon, 5)),
+                None => "NOT PRIVATE".into(),
+            };
+            say!(
+                "{name}: {:.2}{best} (paper {paper}), {certified}, {} s",
+                trial.value,
+                trial.seconds
+            );
+            book.add(key, column.paper_value, trial)?;
+            let _ = fs::remove_dir_all(&place);
+        }
+        Ok(true)
+    }
+
+    fn noise(&self, experiment: &Experiment, column: &Column) -> Result<Noise> {
+        let look = || {
+            let mut settings = experiment.common_settings()?;
+            settings.data_dir.clone_from(&self.data_dir);
+            run::look(&settings, Output { quiet: true })
+        };
+        let mut noise = Noise::find(column, self.accountant, look)?;
+        for settings in &mut noise.settings {
+            settings.data_dir.clone_from(&self.data_dir);
+            settings.device.clone_from(&self.device);
+        }
+        Ok(noise)
+    }
+}
+
+/// Whether each field is one of the name's; spaces do not count, and `epsilon` is ε.
+fn has_fields(name: &str, fields: &str) -> bool {
+    let plain = |field: &str| field.replace(' ', "").replace("epsilon", "ε");
+    let known: Vec<String> = name.split(',').map(plain).collect();
+    fields
+        .split(',')
+        .map(plain)
+        .all(|field| known.contains(&field))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_fields;
+
+    #[test]
+    fn cells_are_named_by_whole_fields() {
+        let name = "MNIST, Online, learning-rate = 0.3162, ε = 3, seed 1";
+        for fields in [
+            "Online",
+            "epsilon=3, seed 1",
+            "learning-rate = 0.3162,MNIST",
+        ] {
+            assert!(has_fields(name, fields), "{fields}");
+        }
+        for fields in ["seed 10", "epsilon = 30", "On", "MNIST, seed 2"] {
+            assert!(!has_fields(name, fields), "{fields}");
+        }
+    }
 }

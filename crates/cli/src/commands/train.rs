@@ -22,6 +22,7 @@ Examples:
   tacita train --data mnist --clipping online --rate-schedule online --optimizer sgd --learning-rate 1
   tacita train --data mnist --clipping abadi:1.5 --threshold-decay 2 --growing-mu 2 --optimizer sgd
   tacita train --csv patients.csv --label outcome --schema patients.toml --records 5000 --test-share 0.2
+  tacita train --data fashion-mnist --preset best --epsilon 1
   tacita train run.toml --dry-run")]
 pub struct Args {
     /// Settings in TOML, with the names of the flags; flags count more
@@ -49,7 +50,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Some(path) => args.settings.clone().over(Settings::read(path)?),
         None => args.settings.clone(),
     };
-    let settings = with_set_named(settings);
+    let settings = with_set_named(settings).with_preset()?;
     if args.dry_run {
         dry_run(settings, args.json)?;
         return Ok(ExitCode::SUCCESS);
@@ -167,14 +168,14 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
             let known = run::known(*set);
             let public = PublicFacts {
                 records: known.records,
-                shape: known.shape,
+                shape: run::known_shape(*set, &settings)?,
                 estimates_bounds: false,
                 private_test: false,
                 public_test: true,
             };
             (
                 public,
-                Some((known.shape, known.classes)),
+                Some((public.shape, known.classes)),
                 set.name().to_string(),
             )
         }

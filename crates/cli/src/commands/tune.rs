@@ -37,6 +37,9 @@ pub struct Args {
     /// Folder of the search; an unfinished search in it is taken up
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// cpu, cuda, cuda:1, ... or wgpu, for all runs [default: that of the space, or cpu]
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
     /// Print the report in JSON
     #[arg(long)]
     json: bool,
@@ -51,7 +54,12 @@ pub fn run(args: &Args) -> Result<()> {
     let text = std::fs::read_to_string(&args.space)
         .with_context(|| format!("cannot read the search space {shown}"))?;
     let output = Output { quiet: args.quiet };
-    let found = tune::search(&text, &args.out, output).with_context(|| format!("{shown}"))?;
+    if let Some(device) = &args.device {
+        crate::run::device(device)?;
+    }
+    let device = args.device.clone();
+    let found =
+        tune::search(&text, &args.out, device, output).with_context(|| format!("{shown}"))?;
     match found {
         None => println!("Stopped. Go on with the same command; finished runs are not repeated."),
         Some(found) if args.json => println!("{:#}", serde_json::to_value(&found)?),

@@ -35,7 +35,7 @@ pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
 pub use locate::Places;
 pub use own::{TestChoice, Unbounded, read_inputs};
-pub use preparation::{Basis, InputPreparation, Preparation, WordVectors};
+pub use preparation::{Basis, Features, InputPreparation, Preparation, WordVectors};
 pub use records::{Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Tokens, chunks};
 pub use schema::Schema;
 
@@ -89,6 +89,8 @@ pub struct Options {
     pub classes_are_public: bool,
     /// Bounds of numeric columns that are not declared are to be estimated privately.
     pub estimate_bounds: bool,
+    /// Handcrafted features instead of pixels or words.
+    pub features: Option<Features>,
 }
 
 impl Options {
@@ -135,6 +137,10 @@ pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Op
         Source::Jsonl { .. } => own::text_shape(options)?,
         Source::Images { .. } => Some(Shape::Images(schema.picture()?.size)),
     };
+    let shape = match (shape, options.features) {
+        (Some(shape), Some(features)) => Some(features.shape(shape)?),
+        (shape, _) => shape,
+    };
     Ok((shape, classes))
 }
 
@@ -143,10 +149,12 @@ pub fn word_vectors(
     preparation: &Preparation,
     options: &Options,
 ) -> Result<Option<Arc<WordVectors>>> {
-    let InputPreparation::FirstWords(words) = &preparation.input else {
-        return Ok(None);
+    let words = match &preparation.input {
+        InputPreparation::FirstWords(words) => words.words,
+        InputPreparation::WordMeans(_) => 1,
+        _ => return Ok(None),
     };
     let mut options = options.clone();
-    options.schema.text.word_vectors = Some(words.words);
+    options.schema.text.word_vectors = Some(words);
     builtin::vectors(&options)
 }

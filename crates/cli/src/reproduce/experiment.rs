@@ -1,22 +1,40 @@
 //! An experiment: one table of a paper on one data set.
 
-use crate::run::Settings;
+use crate::run::{Settings, known};
+use crate::tune::{Candidate, Space};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 /// Every experiment there is.
-const FILES: [&str; 6] = [
+const FILES: [&str; 20] = [
     include_str!("../../papers/dynamic-table1-mnist.toml"),
     include_str!("../../papers/dynamic-table1-fashion-mnist.toml"),
     include_str!("../../papers/dynamic-table2-imdb.toml"),
     include_str!("../../papers/dynamic-table3-names.toml"),
+    include_str!("../../papers/dynamic-table5-pneumonia.toml"),
+    include_str!("../../papers/dynamic-figure3-mnist.toml"),
     include_str!("../../papers/auto-table1-mnist.toml"),
     include_str!("../../papers/auto-table1-fashion-mnist.toml"),
+    include_str!("../../papers/auto-figure14-mnist.toml"),
+    include_str!("../../papers/auto-figure15-mnist.toml"),
+    include_str!("../../papers/oso-table8-mnist.toml"),
+    include_str!("../../papers/oso-table9-fashion-mnist.toml"),
+    include_str!("../../papers/oso-table10-ag-news.toml"),
+    include_str!("../../papers/oso-table11-mnist.toml"),
+    include_str!("../../papers/oso-table12-fashion-mnist.toml"),
+    include_str!("../../papers/oso-table13-ag-news.toml"),
+    include_str!("../../papers/best-mnist.toml"),
+    include_str!("../../papers/best-fashion-mnist.toml"),
+    include_str!("../../papers/best-imdb.toml"),
+    include_str!("../../papers/best-names.toml"),
 ];
 
 /// A quick trial has this part of the steps, to see that everything works. Its result is marked.
 const QUICK_PART: f64 = 0.02;
+
+/// The name of our own accountant.
+const CERTIFIED: &str = "pld";
 
 /// What the noise is found with.
 #[derive(
@@ -28,6 +46,36 @@ pub enum Accountant {
     Pld,
     /// As the authors did; what is certified of it stands beside their claim.
     Paper,
+}
+
+/// What the numbers of a table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Right answers in percent: larger is better.
+    #[default]
+    Accuracy,
+    /// Mean squared error times 100: smaller is better.
+    SquaredError,
+}
+
+impl Measure {
+    /// Whether `a` is better than `b`.
+    pub fn better(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Accuracy => a > b,
+            Self::SquaredError => a < b,
+        }
+    }
+}
+
+/// How much of a run is made; anything but the whole is no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cut {
+    /// A fiftieth of the steps.
+    pub quick: bool,
+    /// So many steps at most.
+    pub steps_limit: Option<u64>,
 }
 
 /// A configuration in `papers/`.
@@ -42,13 +90,16 @@ pub struct Experiment {
     pub set: String,
     /// Where the numbers are printed.
     pub source: String,
+    /// What the numbers are.
+    #[serde(default)]
+    pub measure: Measure,
     /// The budgets, one for each column.
     pub epsilons: Vec<f64>,
     /// What the paper leaves open or is otherwise here.
     pub chosen: Vec<String>,
     settings: Table,
-    #[serde(rename = "method")]
     /// The rows.
+    #[serde(rename = "method")]
     pub methods: Vec<Method>,
 }
 
@@ -58,12 +109,35 @@ pub struct Experiment {
 pub struct Method {
     /// Its name.
     pub name: String,
-    /// What the authors found its noise with.
-    pub accountant: String,
-    /// The paper's numbers, in percent, one for each budget.
+    /// What the authors found its noise with, `pld` for what is always certified; none if it is not private
+    /// at all.
+    pub accountant: Option<String>,
+    /// The paper's numbers, one for each budget; one in all if it is not private. NaN where it prints none.
     pub paper: Vec<f64>,
     #[serde(default)]
     settings: Table,
+    /// What a search varied whose runs share the budget.
+    grid: Option<Table>,
+    /// What a figure varies, each run with a budget of its own.
+    sweep: Option<Table>,
+    /// The choice the paper found best, for each budget.
+    #[serde(default)]
+    published: Vec<Table>,
+}
+
+/// All runs that share the budget of one cell of a table: one, or those of a grid.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// The budget; none if the method is not private.
+    pub epsilon: Option<f64>,
+    /// The paper's number, if it prints one.
+    pub paper_value: Option<f64>,
+    /// The runs but for seed and, in a grid, noise.
+    pub runs: Vec<Candidate>,
+    /// Whether they share one budget.
+    pub is_grid: bool,
+    /// Which of them the paper found best.
+    pub published: Option<usize>,
 }
 
 /// The experiments of a table.
@@ -100,38 +174,132 @@ impl Experiment {
         let experiment: Self =
             toml::from_str(text).map_err(|error| anyhow!("{}", error.to_string().trim_end()))?;
         for method in &experiment.methods {
-            ensure!(
-                method.paper.len() == experiment.epsilons.len(),
-                "{} lists {} numbers for {} budgets",
-                method.name,
-                method.paper.len(),
-                experiment.epsilons.len()
-            );
+            let budgets = match method.accountant {
+                Some(_) => experiment.epsilons.len(),
+                None => 1,
+            };
+            for (what, listed) in [
+                ("numbers", method.paper.len()),
+                ("published choices", method.published.len()),
+            ] {
+                ensure!(
+                    listed == budgets || (what != "numbers" && listed == 0),
+                    "{}: {} lists {listed} {what} for {budgets} budgets",
+                    experiment.table,
+                    method.name
+                );
+            }
         }
         Ok(experiment)
     }
 
-    /// The settings of a run, but for its seed.
-    pub fn settings(
+    /// Whether its numbers are the best of grids.
+    pub fn has_grids(&self) -> bool {
+        self.methods.iter().any(|method| method.grid.is_some())
+    }
+
+    /// The settings that all methods share.
+    pub fn common_settings(&self) -> Result<Settings> {
+        Settings::parse(&toml::to_string(&self.settings)?)
+    }
+
+    /// The cells of a method's row.
+    pub fn columns(
         &self,
         method: &Method,
-        epsilon: f64,
         accountant: Accountant,
-        quick: bool,
-    ) -> Result<Settings> {
+        cut: Cut,
+    ) -> Result<Vec<Column>> {
+        let epsilons: Vec<Option<f64>> = match method.accountant {
+            Some(_) => self.epsilons.iter().copied().map(Some).collect(),
+            None => vec![None],
+        };
+        let columns = epsilons.into_iter().enumerate().map(|(index, epsilon)| {
+            let mut runs = self.runs(method)?;
+            for run in &mut runs {
+                let settings = &mut run.settings;
+                settings.epsilon = epsilon;
+                if method.accountant(accountant) == Accountant::Paper {
+                    settings.paper_accountant.clone_from(&method.accountant);
+                }
+                *settings = settings.clone().with_preset()?;
+                cut.apply(settings);
+            }
+            // An empty table stands where the paper names none.
+            let published = method
+                .published
+                .get(index)
+                .filter(|choice| !choice.is_empty());
+            let published = published
+                .map(|choice| {
+                    let mut all = self.settings.clone();
+                    all.extend(method.settings.clone());
+                    all.extend(choice.clone());
+                    let wanted = Settings::parse(&toml::to_string(&all)?)?;
+                    let same = |run: &Candidate| {
+                        (run.settings.learning_rate, &run.settings.clipping)
+                            == (wanted.learning_rate, &wanted.clipping)
+                    };
+                    (runs.iter().position(same))
+                        .with_context(|| format!("{choice} is not in the grid"))
+                })
+                .transpose()?;
+            Ok(Column {
+                epsilon,
+                paper_value: Some(method.paper[index]).filter(|value| value.is_finite()),
+                runs,
+                is_grid: method.grid.is_some(),
+                published,
+            })
+        });
+        let columns: Result<Vec<Column>> = columns.collect();
+        columns.with_context(|| format!("{} {}", self.table, method.name))
+    }
+
+    fn runs(&self, method: &Method) -> Result<Vec<Candidate>> {
         let mut table = self.settings.clone();
         table.extend(method.settings.clone());
-        let mut settings = Settings::parse(&toml::to_string(&table)?)
-            .with_context(|| format!("{} {}", self.table, method.name))?;
-        settings.epsilon = Some(epsilon);
-        if accountant == Accountant::Paper {
-            settings.paper_accountant = Some(method.accountant.clone());
+        match method.grid.as_ref().or(method.sweep.as_ref()) {
+            Some(grid) => Space::grid(table, grid.clone())?.candidates(),
+            None => Ok(vec![Candidate {
+                name: String::new(),
+                settings: Settings::parse(&toml::to_string(&table)?)?,
+            }]),
         }
-        if quick {
+    }
+}
+
+impl Method {
+    /// What the noise is found with, if this is asked for: some methods leave no choice.
+    pub fn accountant(&self, asked: Accountant) -> Accountant {
+        match self.accountant.as_deref() {
+            Some(CERTIFIED) => Accountant::Pld,
+            Some(_) => asked,
+            None => Accountant::Paper,
+        }
+    }
+}
+
+impl Cut {
+    /// Whether it leaves the whole run.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    fn apply(self, settings: &mut Settings) {
+        if self.quick {
             let part = |steps: u64| ((steps as f64 * QUICK_PART).ceil() as u64).max(1);
             settings.steps = settings.steps.map(part);
             settings.epochs = settings.epochs.map(|epochs| epochs * QUICK_PART);
         }
-        Ok(settings)
+        if let Some(limit) = self.steps_limit {
+            let records = settings.data.map_or(0, |set| known(set).records);
+            let whole = settings.steps.unwrap_or_else(|| {
+                let epoch = records as f64 / settings.batch.unwrap_or(1) as f64;
+                (settings.epochs.unwrap_or(f64::INFINITY) * epoch).ceil() as u64
+            });
+            settings.steps = Some(limit.clamp(1, whole.max(1)));
+            settings.epochs = None;
+        }
     }
 }

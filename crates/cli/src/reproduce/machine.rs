@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The processor and its cores.
-pub fn machine() -> String {
+/// The processor and its cores, and the device the run was on if that is another.
+pub fn machine(device: Option<&str>) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text
@@ -13,7 +13,10 @@ pub fn machine() -> String {
     let model = model.map_or(std::env::consts::ARCH, |line| {
         line.trim_start_matches(['\t', ' ', ':'])
     });
-    format!("{model}, {cores} cores")
+    match device.filter(|device| *device != "cpu") {
+        Some(device) => format!("{model}, {cores} cores, {device}"),
+        None => format!("{model}, {cores} cores"),
+    }
 }
 
 /// The commit of the source in the current folder, if it is one; `+` if files differ from it.

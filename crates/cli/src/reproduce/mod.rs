@@ -4,12 +4,14 @@
 
 mod experiment;
 mod machine;
+mod measure;
 mod page;
 mod results;
 
 #[cfg(test)]
 mod tests;
 
-pub use experiment::{Accountant, find};
+pub use experiment::{Accountant, Column, Cut, Experiment, Method, find};
+pub use measure::{Noise, measure};
 pub use page::render;
-pub use results::{Book, Key, measure};
+pub use results::{Book, Key};

@@ -1,7 +1,7 @@
 //! The page of results in the book: the paper's number beside ours.
 
-use super::experiment::{Accountant, Experiment, all};
-use super::results::{Book, Cell};
+use super::experiment::{Accountant, Cut, Experiment, Measure, all};
+use super::results::{Book, Cell, Key};
 use crate::report::number::up;
 use anyhow::Result;
 use std::fmt::Write;
@@ -10,10 +10,26 @@ use std::path::Path;
 const HEAD: &str = "\
 # Results
 
-Made by `tacita reproduce`; not edited by hand. Ours is the accuracy on the test set after the last step, mean ± \
+Made by `tacita reproduce`; not edited by hand. Ours is the score on the test set after the last step, mean ± \
 standard deviation over seeds. *Claimed* noise is found as the authors did, and the certified ε of the very same runs \
 stands beside it; *certified* noise keeps the paper's ε with proof. Seeds are fixed, so these runs are experiments and \
-not private. Cells that were not run are not listed.
+not private. Cells that were not run are not listed; the last section counts them.
+";
+
+const GRID_HEAD: &str = "\
+The budget is that of a whole grid, all of whose runs are composed. As in the paper, the choice is the one whose best \
+checkpoint, looked at every 50 steps, does best on the test set: *best* is NOT PRIVATE and too good; *last* is the same \
+choice after its last step. Where fewer choices ran than the grid has, the best may be among the others.
+";
+
+const COVERAGE_HEAD: &str = "
+## What was run
+
+Cells with at least one seed, of all there are; every choice of a grid is a cell. Rows without privacy, and presets, whose \
+noise is always certified, count in both columns.
+
+| table | data set | noise claimed | noise certified |
+|---|---|---|---|
 ";
 
 /// The page of everything in a folder of results.
@@ -22,9 +38,12 @@ pub fn render(folder: &Path) -> Result<String> {
     let empty = page.len();
     for experiment in all()? {
         let book = Book::open(folder, &experiment.paper, &experiment.table)?;
-        let cells: Vec<&Cell> = (book.cells.iter())
-            .filter(|cell| cell.key.set == experiment.set && is_current(&experiment, cell))
-            .collect();
+        let mut cells: Vec<&Cell> = Vec::new();
+        for cell in &book.cells {
+            if cell.key.set == experiment.set && grid_size(&experiment, &cell.key)?.is_some() {
+                cells.push(cell);
+            }
+        }
         if !cells.is_empty() {
             section(&mut page, &experiment, cells)?;
         }
@@ -32,40 +51,68 @@ pub fn render(folder: &Path) -> Result<String> {
     if page.len() == empty {
         page.push_str("\nNothing has been run to its end yet.\n");
     }
+    page.push_str(&coverage(folder)?);
     Ok(page)
 }
 
-/// Whether a cell was made with the settings the experiment has now.
-fn is_current(experiment: &Experiment, cell: &Cell) -> bool {
-    let key = &cell.key;
-    let method = experiment
-        .methods
-        .iter()
-        .find(|method| method.name == key.method);
-    method.is_some_and(|method| {
-        let settings = experiment.settings(method, key.epsilon, key.accountant, key.quick);
-        let now = settings.and_then(|settings| {
-            super::Key::new(
-                experiment,
-                method,
-                key.epsilon,
-                key.accountant,
-                key.quick,
-                &settings,
-            )
-        });
-        now.is_ok_and(|now| now == *key)
-    })
+/// How much of every table has been run.
+fn coverage(folder: &Path) -> Result<String> {
+    let mut text = COVERAGE_HEAD.to_string();
+    for experiment in all()? {
+        let book = Book::open(folder, &experiment.paper, &experiment.table)?;
+        let mut counts = Vec::new();
+        for accountant in [Accountant::Paper, Accountant::Pld] {
+            let (mut run, mut all) = (0, 0);
+            for method in &experiment.methods {
+                for column in experiment.columns(method, accountant, Cut::default())? {
+                    for index in 0..column.runs.len() {
+                        let cut = Cut::default();
+                        let key = Key::new(&experiment, method, &column, index, accountant, cut)?;
+                        all += 1;
+                        run += usize::from(book.cells.iter().any(|cell| cell.key == key));
+                    }
+                }
+            }
+            counts.push(format!("{run} of {all}"));
+        }
+        let (paper, table) = (&experiment.paper, &experiment.table);
+        let [claimed, certified] = [&counts[0], &counts[1]];
+        writeln!(
+            text,
+            "| {paper} {table} | {} | {claimed} | {certified} |",
+            experiment.set
+        )?;
+    }
+    Ok(text)
+}
+
+/// How many choices the cell's grid has; none if the experiment has other settings by now.
+fn grid_size(experiment: &Experiment, key: &Key) -> Result<Option<usize>> {
+    let methods = experiment.methods.iter();
+    for method in methods.filter(|method| method.name == key.method) {
+        let (accountant, cut) = (key.accountant, key.cut());
+        for column in experiment.columns(method, accountant, cut)? {
+            for run in (0..column.runs.len()).filter(|_| column.epsilon == key.epsilon) {
+                if Key::new(experiment, method, &column, run, accountant, cut)? == *key {
+                    return Ok(Some(column.runs.len()));
+                }
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn section(page: &mut String, experiment: &Experiment, mut cells: Vec<&Cell>) -> Result<()> {
     writeln!(page, "\n## {}: {}\n", experiment.source, experiment.set)?;
-    writeln!(page, "Chosen here: {}.\n", experiment.chosen.join("; "))?;
+    let number = match experiment.measure {
+        Measure::Accuracy => "Accuracy in percent.",
+        Measure::SquaredError => "Mean squared error × 100: smaller is better.",
+    };
     writeln!(
         page,
-        "| method | ε of the paper | paper | ours | seeds | steps | noise | certified ε |"
+        "{number} Chosen here: {}.\n",
+        experiment.chosen.join("; ")
     )?;
-    writeln!(page, "|---|---|---|---|---|---|---|---|")?;
     let row = |cell: &Cell| {
         let methods = experiment.methods.iter();
         methods
@@ -73,38 +120,19 @@ fn section(page: &mut String, experiment: &Experiment, mut cells: Vec<&Cell>) ->
             .count()
     };
     cells.sort_by(|a, b| {
-        let order = |cell: &Cell| (cell.key.quick, row(cell), cell.key.accountant);
+        let order = |cell: &Cell| {
+            let whole = cell.key.cut().is_none();
+            (!whole, row(cell), cell.key.accountant)
+        };
+        let epsilon = |cell: &Cell| cell.key.epsilon.unwrap_or(f64::INFINITY);
         order(a)
             .cmp(&order(b))
-            .then(a.key.epsilon.total_cmp(&b.key.epsilon))
+            .then(epsilon(a).total_cmp(&epsilon(b)))
     });
-    for cell in &cells {
-        let Cell {
-            key,
-            paper_value,
-            value,
-            spread,
-            trials,
-        } = cell;
-        let spread = spread.map_or(String::new(), |spread| format!(" ± {spread:.2}"));
-        let noise = match key.accountant {
-            Accountant::Pld => "certified",
-            Accountant::Paper => "claimed",
-        };
-        let quick = if key.quick { " (QUICK: no result)" } else { "" };
-        let certified = trials
-            .iter()
-            .map(|trial| trial.epsilon_certified)
-            .fold(0.0, f64::max);
-        writeln!(
-            page,
-            "| {}{quick} | {} | {paper_value:.2} | {value:.2}{spread} | {} | {} | {noise} | ≤ {} |",
-            key.method,
-            key.epsilon,
-            trials.len(),
-            trials[0].steps,
-            up(certified, 5)
-        )?;
+    if experiment.has_grids() {
+        grid_table(page, experiment, &cells)?;
+    } else {
+        plain_table(page, &cells)?;
     }
     let mut made: Vec<String> = (cells.iter())
         .flat_map(|cell| &cell.trials)
@@ -117,4 +145,106 @@ fn section(page: &mut String, experiment: &Experiment, mut cells: Vec<&Cell>) ->
     made.dedup();
     writeln!(page, "\nMade by: {}.", made.join("; "))?;
     Ok(())
+}
+
+fn plain_table(page: &mut String, cells: &[&Cell]) -> Result<()> {
+    writeln!(
+        page,
+        "| method | ε of the paper | paper | ours | seeds | steps | noise | certified ε |\n|---|---|---|---|---|---|---|---|"
+    )?;
+    for cell in cells {
+        writeln!(
+            page,
+            "| {}{}{} | {} | {} | {} | {} | {} | {} | {} |",
+            cell.key.method,
+            (cell.key.choice.as_ref()).map_or(String::new(), |choice| format!(", {choice}")),
+            marked(cell.key.cut()),
+            shown(cell.key.epsilon, |epsilon| epsilon.to_string()),
+            shown(cell.paper_value, |value| format!("{value:.2}")),
+            spread((cell.value, cell.spread)),
+            cell.trials.len(),
+            cell.trials[0].steps,
+            noise(&cell.key),
+            certified(cell),
+        )?;
+    }
+    Ok(())
+}
+
+/// One row for each grid: the best of its choices that ran.
+fn grid_table(page: &mut String, experiment: &Experiment, cells: &[&Cell]) -> Result<()> {
+    writeln!(page, "{GRID_HEAD}")?;
+    writeln!(
+        page,
+        "| method | ε of the paper | paper | best (not private) | last | choice | choices run | seeds | noise \
+         | ε by moments | certified ε |\n|---|---|---|---|---|---|---|---|---|---|---|"
+    )?;
+    let same_grid = |a: &Cell, b: &Cell| {
+        let grid = |cell: &Cell| {
+            let key = cell.key.clone();
+            (key.method.clone(), key.epsilon, key.accountant, key.cut())
+        };
+        grid(a) == grid(b)
+    };
+    for grid in cells.chunk_by(|a, b| same_grid(a, b)) {
+        let Some(best) = grid.iter().copied().reduce(|a, b| {
+            let better = experiment.measure.better(b.best().0, a.best().0);
+            if better { b } else { a }
+        }) else {
+            continue;
+        };
+        let claimed = best.trials.iter().find_map(|trial| trial.epsilon_claimed);
+        writeln!(
+            page,
+            "| {}{} | {} | {} | {} | {} | {} | {} of {} | {} | {} | {} | {} |",
+            best.key.method,
+            marked(best.key.cut()),
+            shown(best.key.epsilon, |epsilon| epsilon.to_string()),
+            shown(best.paper_value, |value| format!("{value:.2}")),
+            spread(best.best()),
+            spread((best.value, best.spread)),
+            best.key.choice.as_deref().unwrap_or_default(),
+            grid.len(),
+            grid_size(experiment, &best.key)?.unwrap_or(0),
+            best.trials.len(),
+            noise(&best.key),
+            shown(claimed, |epsilon| format!("≈ {epsilon:.3}")),
+            certified(best),
+        )?;
+    }
+    Ok(())
+}
+
+/// What is no result says so.
+fn marked(cut: Cut) -> String {
+    match (cut.quick, cut.steps_limit) {
+        (false, None) => String::new(),
+        (_, Some(limit)) => format!(" (LIMITED TO {limit} STEPS: no result)"),
+        (true, None) => " (QUICK: no result)".into(),
+    }
+}
+
+fn shown(value: Option<f64>, words: impl Fn(f64) -> String) -> String {
+    value.map_or_else(|| "–".into(), words)
+}
+
+fn spread((mean, spread): (f64, Option<f64>)) -> String {
+    let spread = spread.map_or(String::new(), |spread| format!(" ± {spread:.2}"));
+    format!("{mean:.2}{spread}")
+}
+
+fn noise(key: &Key) -> &'static str {
+    match (key.epsilon, key.accountant) {
+        (None, _) => "none: NOT PRIVATE",
+        (_, Accountant::Pld) => "certified",
+        (_, Accountant::Paper) => "claimed",
+    }
+}
+
+fn certified(cell: &Cell) -> String {
+    let trials = cell.trials.iter();
+    let certified = trials
+        .filter_map(|trial| trial.epsilon_certified)
+        .reduce(f64::max);
+    shown(certified, |epsilon| format!("≤ {}", up(epsilon, 5)))
 }

@@ -1,9 +1,7 @@
 //! Results, kept in a file for each table: what is there is not measured again.
 
-use super::experiment::{Accountant, Experiment, Method};
-use super::machine;
-use crate::report::facts::Evaluation;
-use crate::run::{self, Output, Settings};
+use super::experiment::{Accountant, Column, Cut, Experiment, Method};
+use crate::run;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,13 +17,20 @@ pub struct Key {
     pub set: String,
     /// The row.
     pub method: String,
-    /// The column.
-    pub epsilon: f64,
+    /// The column; none for a method that is not private.
+    pub epsilon: Option<f64>,
     /// What the noise was found with.
     pub accountant: Accountant,
     /// Far fewer steps than the paper: not a result, a trial of the machinery.
     pub quick: bool,
-    /// A hash of all settings but the seed, so that other settings are other results.
+    /// Steps were limited to so many: not a result either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps_limit: Option<u64>,
+    /// Which run of a grid or a sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<String>,
+    /// A hash of all settings but the seed, and of all others of a grid, so that other settings are other
+    /// results.
     pub settings: String,
 }
 
@@ -35,19 +40,25 @@ pub struct Key {
 pub struct Trial {
     /// Which.
     pub seed: u64,
-    /// Accuracy on the test set, in percent.
+    /// The number of the table on the test set, after the last step.
     pub value: f64,
+    /// The best of those on the way, which looks at the test set and so is too good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<f64>,
     /// Steps made.
     pub steps: u64,
-    /// ε of the run, proved.
-    pub epsilon_certified: f64,
+    /// ε of the run or of its whole grid, proved; none if it is not private.
+    pub epsilon_certified: Option<f64>,
+    /// ε of the same by the paper's accountant, where it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon_claimed: Option<f64>,
     /// δ.
     pub delta: f64,
     /// Time of training.
     pub seconds: f64,
     /// Commit of the program's source.
     pub commit: Option<String>,
-    /// The machine.
+    /// The machine, and the device if it is not its processor.
     pub machine: String,
     /// The day.
     pub date: String,
@@ -59,8 +70,8 @@ pub struct Trial {
 pub struct Cell {
     /// Which.
     pub key: Key,
-    /// The paper's number.
-    pub paper_value: f64,
+    /// The paper's number, if it prints one.
+    pub paper_value: Option<f64>,
     /// Mean over the trials.
     pub value: f64,
     /// Standard deviation over the trials; none of a single one.
@@ -80,7 +91,10 @@ pub struct Book {
 impl Book {
     /// The results of a table in a folder.
     pub fn open(folder: &Path, paper: &str, table: &str) -> Result<Self> {
-        let file = folder.join(format!("{paper}-{table}.json"));
+        Self::read(folder.join(format!("{paper}-{table}.json")))
+    }
+
+    fn read(file: PathBuf) -> Result<Self> {
         let cells = match fs::read_to_string(&file) {
             Ok(text) => serde_json::from_str(&text)
                 .with_context(|| format!("{} does not hold results", file.display()))?,
@@ -98,8 +112,12 @@ impl Book {
         cell.trials.iter().find(|trial| trial.seed == seed)
     }
 
-    /// Adds a trial and writes the file.
-    pub fn add(&mut self, key: &Key, paper_value: f64, trial: Trial) -> Result<()> {
+    /// Adds a trial and writes the file, with what another process may have added to it meanwhile.
+    pub fn add(&mut self, key: &Key, paper_value: Option<f64>, trial: Trial) -> Result<()> {
+        *self = Self::read(self.file.clone())?;
+        if self.trial(key, trial.seed).is_some() {
+            return Ok(());
+        }
         let known = self.cells.iter_mut().find(|cell| cell.key == *key);
         match known {
             Some(cell) => {
@@ -127,84 +145,80 @@ impl Book {
     }
 }
 
+/// Mean and standard deviation; no deviation of a single value.
+fn summary(values: impl Iterator<Item = f64> + Clone) -> (f64, Option<f64>) {
+    let count = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    let squares = values.map(|value| (value - mean).powi(2));
+    let spread = (count > 1.0).then(|| (squares.sum::<f64>() / (count - 1.0)).sqrt());
+    (mean, spread)
+}
+
 impl Cell {
     fn summarise(&mut self) {
-        let values = self.trials.iter().map(|trial| trial.value);
-        let count = self.trials.len() as f64;
-        self.value = values.clone().sum::<f64>() / count;
-        let squares = values.map(|value| (value - self.value).powi(2));
-        self.spread = (count > 1.0).then(|| (squares.sum::<f64>() / (count - 1.0)).sqrt());
+        (self.value, self.spread) = summary(self.trials.iter().map(|trial| trial.value));
+    }
+
+    /// Mean and spread of the best checkpoints; of the last ones where none were tested on the way.
+    pub fn best(&self) -> (f64, Option<f64>) {
+        let best = self.trials.iter();
+        summary(best.map(|trial| trial.best.unwrap_or(trial.value)))
     }
 }
 
 impl Key {
-    /// The key of a cell whose runs have these settings.
+    /// The key of a run of a column.
     pub fn new(
         experiment: &Experiment,
         method: &Method,
-        epsilon: f64,
+        column: &Column,
+        run: usize,
         accountant: Accountant,
-        quick: bool,
-        settings: &Settings,
+        cut: Cut,
     ) -> Result<Self> {
-        let mut settings = settings.clone();
-        settings.seed = None;
-        // Where the data lie does not matter.
-        settings.data_dir = None;
-        settings.offline = false;
-        let digest = Sha256::digest(settings.to_toml()?.as_bytes());
-        let hash: String = digest[..6]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let mut hash = Sha256::new();
+        // The run first, then those it shares its noise with.
+        let others = if column.is_grid {
+            &column.runs[..]
+        } else {
+            &[]
+        };
+        for candidate in std::iter::once(&column.runs[run]).chain(others) {
+            let mut settings = candidate.settings.clone();
+            settings.seed = None;
+            // Where the data lie and where it is computed does not matter.
+            settings.data_dir = None;
+            settings.device = None;
+            settings.offline = false;
+            hash.update(settings.to_toml()?.as_bytes());
+        }
+        let digest = hash.finalize();
+        let hash = digest[..6].iter().map(|byte| format!("{byte:02x}"));
         Ok(Self {
             set: experiment.set.clone(),
             method: method.name.clone(),
-            epsilon,
-            accountant,
-            quick,
-            settings: hash,
+            epsilon: column.epsilon,
+            accountant: method.accountant(accountant),
+            quick: cut.quick,
+            steps_limit: cut.steps_limit,
+            choice: Some(column.runs[run].name.clone()).filter(|name| !name.is_empty()),
+            settings: hash.collect(),
         })
     }
-}
 
-/// Makes the run of one seed, or goes on with it. None if Ctrl-C came first.
-pub fn measure(
-    settings: &Settings,
-    seed: u64,
-    place: &Path,
-    output: Output,
-) -> Result<Option<Trial>> {
-    let settings = Settings {
-        seed: Some(seed),
-        ..settings.clone()
-    };
-    let outcome = if place.join("ledger.jsonl").exists() && place.join("run.json").exists() {
-        run::resume(place, output)?
-    } else {
-        if place.exists() {
-            fs::remove_dir_all(place)
-                .with_context(|| format!("cannot remove {}", place.display()))?;
+    /// How much of the run was made.
+    pub fn cut(&self) -> Cut {
+        Cut {
+            quick: self.quick,
+            steps_limit: self.steps_limit,
         }
-        run::start(settings, Some(place), output)?
-    };
-    if outcome.steps < outcome.report.steps {
-        return Ok(None);
     }
-    let accuracy = match outcome.evaluation {
-        Some(Evaluation::PublicTest { accuracy, .. }) => accuracy,
-        _ => anyhow::bail!("there is no accuracy on a public test set"),
-    };
-    let trial = Trial {
-        seed,
-        value: 100.0 * accuracy,
-        steps: outcome.steps,
-        epsilon_certified: outcome.report.epsilon_upper,
-        delta: outcome.report.delta,
-        seconds: outcome.seconds.round(),
-        commit: machine::commit(),
-        machine: machine::machine(),
-        date: machine::today(),
-    };
-    Ok(Some(trial))
+
+    /// The cell in words, its fields separated by commas.
+    pub fn name(&self) -> String {
+        let mut fields = vec![self.set.clone(), self.method.clone()];
+        fields.extend(self.choice.clone());
+        fields.extend(self.epsilon.map(|epsilon| format!("ε = {epsilon}")));
+        fields.join(", ")
+    }
 }

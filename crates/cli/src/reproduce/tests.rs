@@ -4,7 +4,8 @@
 use super::experiment::all;
 use super::results::Trial;
 use super::*;
-use crate::run::{PublicFacts, Resolved, known};
+use crate::run::{PublicFacts, Resolved, Settings, known};
+use crate::tune::Certificate;
 use std::fs;
 use std::path::Path;
 
@@ -12,8 +13,10 @@ fn trial(seed: u64, value: f64) -> Trial {
     Trial {
         seed,
         value,
+        best: None,
         steps: 10,
-        epsilon_certified: 0.43,
+        epsilon_certified: Some(0.43),
+        epsilon_claimed: None,
         delta: 1e-5,
         seconds: 1.0,
         commit: None,
@@ -22,42 +25,107 @@ fn trial(seed: u64, value: f64) -> Trial {
     }
 }
 
+const QUICK: Cut = Cut {
+    quick: true,
+    steps_limit: None,
+};
+const WHOLE: Cut = Cut {
+    quick: false,
+    steps_limit: None,
+};
+
+fn facts(settings: &Settings) -> PublicFacts {
+    let known = known(settings.data.unwrap());
+    PublicFacts {
+        records: known.records,
+        shape: known.shape,
+        estimates_bounds: false,
+        private_test: false,
+        public_test: true,
+    }
+}
+
 #[test]
 fn every_configuration_can_be_run_both_ways() {
     for experiment in all().unwrap() {
-        for method in &experiment.methods {
+        for method in experiment.methods.iter().filter(|m| m.accountant.is_some()) {
             for accountant in [Accountant::Pld, Accountant::Paper] {
-                let epsilon = experiment.epsilons[0];
-                let mut settings = experiment
-                    .settings(method, epsilon, accountant, true)
-                    .unwrap();
-                settings.seed = Some(0);
-                let known = known(settings.data.unwrap());
-                let facts = PublicFacts {
-                    records: known.records,
-                    shape: known.shape,
-                    estimates_bounds: false,
-                    private_test: false,
-                    public_test: true,
-                };
-                let plan = Resolved::new(settings, facts, None).unwrap().plan;
-                let upper = plan.epsilon().upper_bound().unwrap();
-                match accountant {
-                    Accountant::Pld => assert!(upper <= epsilon),
-                    Accountant::Paper => assert_eq!(plan.claim().unwrap().epsilon, epsilon),
+                let column = &experiment.columns(method, accountant, QUICK).unwrap()[0];
+                let epsilon = column.epsilon.unwrap();
+                let facts = facts(&column.runs[0].settings);
+                let noise = Noise::find(column, accountant, || Ok(facts)).unwrap();
+                // All runs of a grid have the same ledger; one is enough.
+                for settings in noise.settings.into_iter().take(1) {
+                    let settings = Settings {
+                        seed: Some(0),
+                        ..settings
+                    };
+                    let plan = Resolved::new(settings, facts, None).unwrap().plan;
+                    let upper = plan.epsilon().upper_bound().unwrap();
+                    match plan.claim() {
+                        Some(claim) => assert_eq!(claim.epsilon, epsilon),
+                        None => assert!(upper <= epsilon, "{upper} {epsilon}"),
+                    }
                 }
             }
         }
     }
 }
 
+/// The paper's grids: k rates, k × k rates and thresholds, k × 5 rates and quantiles, k thresholds.
+#[test]
+fn online_sensitivity_tables_have_the_grids_of_their_paper() {
+    for experiment in all().unwrap().iter().filter(|e| e.paper == "oso") {
+        let number: u32 = experiment.table["table".len()..].parse().unwrap();
+        let k = if number <= 10 { 9 } else { 5 };
+        let columns = |name: &str| {
+            let method = experiment.methods.iter().find(|m| m.name == name).unwrap();
+            experiment
+                .columns(method, Accountant::Paper, WHOLE)
+                .unwrap()
+        };
+        let sizes = [
+            ("Online", k),
+            ("FixedThreshold", k * k),
+            ("FixedQuantile", k * 5),
+            ("AdamWOSM", k),
+            ("non-private", k),
+        ];
+        for (name, size) in sizes {
+            for column in columns(name) {
+                assert_eq!(column.runs.len(), size, "{} {name}", experiment.table);
+                // What the paper found best is a choice of the grid; nothing where it found nothing.
+                let printed = column.paper_value.is_some() || name == "non-private";
+                assert!(column.published.is_some() || !printed);
+            }
+        }
+    }
+}
+
+/// A grid costs what its runs cost together, by the certified accountant; the moments accountant, which
+/// the paper used, says more of the same noise.
+#[test]
+fn a_grid_shares_its_budget_and_moments_say_more() {
+    let experiment = &find("oso", "table11").unwrap()[0];
+    let method = &experiment.methods[0];
+    let column = &experiment.columns(method, Accountant::Pld, WHOLE).unwrap()[0];
+    let facts = facts(&column.runs[0].settings);
+    let certified = Certificate::of_grid(&column.runs, facts).unwrap();
+    assert!((2.99..=3.0).contains(&certified.epsilon_upper()));
+    assert!(certified.epsilon_by_moments().unwrap() > 3.0);
+    let claimed = Certificate::as_in_paper(&column.runs, facts).unwrap();
+    let moments = claimed.epsilon_by_moments().unwrap();
+    assert!((2.99..=3.0).contains(&moments), "{moments}");
+    assert!(claimed.epsilon_upper() < 3.0);
+    let single = Certificate::of_grid(&column.runs[..1], facts).unwrap();
+    assert!(single.settings[0].noise < certified.settings[0].noise);
+}
+
 /// δ = 1/(10 n) in the paper on dynamic DP-SGD.
 #[test]
 fn dynamic_experiments_use_the_delta_of_their_paper() {
     for experiment in all().unwrap().iter().filter(|e| e.paper == "dynamic") {
-        let settings = experiment
-            .settings(&experiment.methods[0], 1.0, Accountant::Pld, false)
-            .unwrap();
+        let settings = experiment.common_settings().unwrap();
         let records = known(settings.data.unwrap()).records as f64;
         let wanted = 1.0 / (10.0 * records);
         assert!(
@@ -68,20 +136,42 @@ fn dynamic_experiments_use_the_delta_of_their_paper() {
     }
 }
 
+/// Neither ordinary training nor a preset depends on the accountant of the command.
+#[test]
+fn rows_without_a_choice_of_accountant_are_one_cell() {
+    for (paper, table) in [("dynamic", "table2"), ("best", "imdb")] {
+        let experiment = &find(paper, table).unwrap()[0];
+        let method = &experiment.methods[0];
+        let key = |accountant| {
+            let column = &experiment.columns(method, accountant, WHOLE).unwrap()[0];
+            Key::new(experiment, method, column, 0, accountant, WHOLE).unwrap()
+        };
+        assert_eq!(key(Accountant::Pld), key(Accountant::Paper));
+    }
+}
+
+fn folder(name: &str) -> std::path::PathBuf {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp");
+    let folder = target.join(name);
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
 #[test]
 fn results_are_kept_summarised_and_shown_beside_the_paper() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/reproduce-results");
-    let _ = fs::remove_dir_all(&folder);
+    let folder = folder("reproduce-results");
     let experiment = &find("dynamic", "table1").unwrap()[0];
-    let method = &experiment.methods[2];
-    let settings = experiment
-        .settings(method, 0.4, Accountant::Paper, false)
-        .unwrap();
-    let key = Key::new(experiment, method, 0.4, Accountant::Paper, false, &settings).unwrap();
+    let (accountant, methods) = (Accountant::Paper, &experiment.methods);
+    let method = methods.iter().find(|m| m.name == "vanilla DP-SGD").unwrap();
+    let mut column = experiment
+        .columns(method, accountant, WHOLE)
+        .unwrap()
+        .remove(0);
+    let key = Key::new(experiment, method, &column, 0, accountant, WHOLE).unwrap();
     let mut book = Book::open(&folder, "dynamic", "table1").unwrap();
-    book.add(&key, method.paper[0], trial(0, 90.0)).unwrap();
+    book.add(&key, column.paper_value, trial(0, 90.0)).unwrap();
     assert_eq!(book.cells[0].spread, None);
-    book.add(&key, method.paper[0], trial(1, 92.0)).unwrap();
+    book.add(&key, column.paper_value, trial(1, 92.0)).unwrap();
 
     let again = Book::open(&folder, "dynamic", "table1").unwrap();
     assert_eq!(again, book);
@@ -94,10 +184,73 @@ fn results_are_kept_summarised_and_shown_beside_the_paper() {
     assert!(page.contains(&row), "{page}");
 
     // Other settings are another result, and those that are no longer the experiment's are not shown.
-    let mut other = settings.clone();
-    other.learning_rate = Some(1.0);
-    let other = Key::new(experiment, method, 0.4, Accountant::Paper, false, &other).unwrap();
+    column.runs[0].settings.learning_rate = Some(1.0);
+    let other = Key::new(experiment, method, &column, 0, accountant, WHOLE).unwrap();
     assert!(again.trial(&other, 1).is_none());
-    book.add(&other, method.paper[0], trial(1, 11.0)).unwrap();
+    book.add(&other, column.paper_value, trial(1, 11.0))
+        .unwrap();
     assert_eq!(render(&folder).unwrap(), page);
+
+    // Where it was computed is not a setting.
+    let mut column = experiment
+        .columns(method, accountant, WHOLE)
+        .unwrap()
+        .remove(0);
+    column.runs[0].settings.device = Some("cuda".into());
+    assert_eq!(
+        Key::new(experiment, method, &column, 0, accountant, WHOLE).unwrap(),
+        key
+    );
+}
+
+#[test]
+fn a_shortened_run_is_another_cell_and_says_that_it_is_no_result() {
+    let folder = folder("reproduce-shortened");
+    let experiment = &find("dynamic", "table3").unwrap()[0];
+    let method = &experiment.methods[2];
+    let limited = Cut {
+        quick: false,
+        steps_limit: Some(7),
+    };
+    let mut book = Book::open(&folder, "dynamic", "table3").unwrap();
+    let mut keys = Vec::new();
+    for cut in [WHOLE, QUICK, limited] {
+        let column = &experiment.columns(method, Accountant::Pld, cut).unwrap()[0];
+        keys.push(Key::new(experiment, method, column, 0, Accountant::Pld, cut).unwrap());
+        if cut == limited {
+            assert_eq!(column.runs[0].settings.steps, Some(7));
+        }
+    }
+    assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
+    for key in &keys[1..] {
+        book.add(key, None, trial(0, 50.0)).unwrap();
+    }
+    let page = render(&folder).unwrap();
+    for mark in ["(QUICK: no result)", "(LIMITED TO 7 STEPS: no result)"] {
+        assert!(page.contains(mark), "{page}");
+    }
+    assert!(!page.contains("| vanilla DP-SGD | 1 |"));
+}
+
+#[test]
+fn a_grid_shows_the_choice_whose_best_checkpoint_is_best() {
+    let folder = folder("reproduce-grid");
+    let experiment = &find("oso", "table12").unwrap()[0];
+    let (method, accountant) = (&experiment.methods[0], Accountant::Paper);
+    let column = &experiment.columns(method, accountant, WHOLE).unwrap()[1];
+    let mut book = Book::open(&folder, "oso", "table12").unwrap();
+    // An error: smaller is better, and the best checkpoint decides, not the last.
+    for (run, best, last) in [(0, 3.0, 3.1), (1, 0.9, 5.0), (2, 1.0, 1.0)] {
+        let key = Key::new(experiment, method, column, run, accountant, WHOLE).unwrap();
+        let trial = Trial {
+            best: Some(best),
+            epsilon_claimed: Some(2.0),
+            ..trial(0, last)
+        };
+        book.add(&key, column.paper_value, trial).unwrap();
+    }
+    let page = render(&folder).unwrap();
+    let row = "| Online | 2 | 0.77 | 0.90 | 5.00 | learning-rate = 0.03162 | 3 of 5 | 1 | claimed | ≈ 2.000 |";
+    assert!(page.contains(row), "{page}");
+    assert!(page.contains("NOT PRIVATE"));
 }

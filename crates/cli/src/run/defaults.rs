@@ -2,6 +2,7 @@
 
 use super::Settings;
 use crate::datasets::{Builtin, ImageSize, Shape};
+use anyhow::Result;
 
 /// What everybody knows of a public set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,15 @@ pub fn known(set: Builtin) -> Known {
         records,
         shape,
         classes,
+    }
+}
+
+/// The input of a model on a set as the settings have it prepared.
+pub fn known_shape(set: Builtin, settings: &Settings) -> Result<Shape> {
+    let shape = known(set).shape;
+    match settings.features {
+        Some(features) => features.shape(shape),
+        None => Ok(shape),
     }
 }
 

@@ -98,7 +98,12 @@ fn blank(shape: Shape, count: usize, classes: usize) -> Result<RecordSet> {
         Shape::Rows { width } => {
             let values = (0..count * width).map(|index| (index * 37 % 101) as f32 / 100.0);
             let layout = RowLayout::Columns(vec![Cell::Number; width]);
-            RecordSet::Rows(Rows::new(layout, classes, values.collect(), labels)?)
+            RecordSet::Rows(Rows::new(
+                layout,
+                classes,
+                values.collect::<Vec<f32>>(),
+                labels,
+            )?)
         }
     })
 }

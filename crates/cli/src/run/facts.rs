@@ -2,7 +2,7 @@
 
 use super::metrics::Metric;
 use super::{Resolved, RunRecord};
-use crate::datasets::{Basis, Shape};
+use crate::datasets::{Basis, Features, Shape};
 use crate::report::facts::{
     Data, Evaluation, FORMAT, Facts, KeySource, Model, Origin, Phase, PhaseKind, Preparation,
     Trace, TraceOrigin, Tuning,
@@ -37,10 +37,12 @@ pub fn facts(
         data: Data {
             name: record.about.origin.clone(),
             licence: record.about.licence.clone(),
-            record: match record.shape {
-                Shape::Images(_) => "one image of the training set",
-                Shape::Tokens { .. } => "one text of the training set",
-                Shape::Rows { .. } => "one row of the training set",
+            record: match (record.shape, record.settings.features) {
+                (Shape::Images(_), _) | (_, Some(Features::Scattering)) => {
+                    "one image of the training set"
+                }
+                (Shape::Tokens { .. }, _) | (_, Some(_)) => "one text of the training set",
+                (Shape::Rows { .. }, None) => "one row of the training set",
             }
             .into(),
             public_record_count: record.public_record_count,

@@ -80,6 +80,16 @@ pub fn words(run: &Resolved, name: &str, parameters: Option<usize>) -> String {
         plan.rate()
     ));
     let settings = &run.settings;
+    if let (Some(preset), Some(because)) = (settings.preset, settings.preset_because()) {
+        let name = format!("{preset:?}").to_lowercase();
+        lines.push(format!("  preset      {name}: {because}"));
+    }
+    if let Some(features) = settings.features {
+        lines.push(format!(
+            "  features    {}, which cost no privacy",
+            features.name()
+        ));
+    }
     let mut policy = settings.clipping.clone().unwrap_or_default();
     if settings.per_layer {
         policy.push_str(" per layer");

@@ -311,6 +311,7 @@ impl Settings {
             test,
             classes_are_public: self.public_folder_names,
             estimate_bounds: self.estimate_bounds,
+            features: self.features,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Everything that can be set, by flags or by a TOML file with the same names.
 
-use super::ModelName;
-use crate::datasets::{Builtin, Schema, nearest};
+use super::{ModelName, Preset};
+use crate::datasets::{Builtin, Features, Schema, nearest};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -72,10 +72,16 @@ pub struct Settings {
     /// Folder to look for public data sets in first
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub data_dir: Option<PathBuf>,
+    /// Handcrafted features instead of pixels or words; they cost no privacy
+    #[arg(long, value_name = "NAME", help_heading = "Data")]
+    pub features: Option<Features>,
     /// Download nothing
     #[arg(long, help_heading = "Data")]
     pub offline: bool,
 
+    /// Settings that do well, known before the records were seen; others you give count more
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub preset: Option<Preset>,
     /// Model [default: what suits the data]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<ModelName>,
@@ -253,7 +259,7 @@ impl Settings {
         }
         first!(
             data, csv, parquet, jsonl, images, text, label, classes, schema, declared, records,
-            test, test_share, data_dir, model, hidden, epsilon, delta, noise, score_noise,
+            test, test_share, data_dir, features, preset, model, hidden, epsilon, delta, noise, score_noise,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, seed;

@@ -36,6 +36,8 @@ pub struct Outcome {
     pub evaluation: Option<Evaluation>,
     /// The mean squared error of an autoencoder on public records.
     pub squared_error: Option<f64>,
+    /// Mean scores on public test records on the way, by steps made.
+    pub over_steps: Vec<(u64, f64)>,
     /// The privacy statement.
     pub report: Report,
     /// Steps made.
@@ -59,7 +61,7 @@ pub fn stop_requested() -> bool {
 
 /// Starts a run in a new folder.
 pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<Outcome> {
-    let settings = settings.with_schema_inside()?;
+    let settings = settings.with_preset()?.with_schema_inside()?;
     let options = settings.options(output.quiet)?;
     let opened = datasets::open(&settings.source()?, &options)?;
     let public = public_facts(&opened, &settings)?;
@@ -254,7 +256,7 @@ struct Training<'a> {
 }
 
 /// Set by Ctrl-C.
-static STOP: AtomicBool = AtomicBool::new(false);
+pub(super) static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Ctrl-C ends runs in order; a second one at once.
 pub fn watch_for_stop() {
@@ -476,20 +478,26 @@ impl Finish<'_> {
             spent,
             evaluation,
             squared_error,
+            over_steps: self.over_steps(),
             report,
             steps,
             seconds: self.seconds,
         })
     }
 
-    fn public_accuracy(&self, scores: &[f64]) -> Evaluation {
+    fn over_steps(&self) -> Vec<(u64, f64)> {
         let tested = self.metrics.lines().iter();
-        let over_steps = tested.filter_map(|metric| Some((metric.step, metric.test_score?)));
+        tested
+            .filter_map(|metric| Some((metric.step, metric.test_score?)))
+            .collect()
+    }
+
+    fn public_accuracy(&self, scores: &[f64]) -> Evaluation {
         Evaluation::PublicTest {
             on: format!("public test records of {}", self.record.name),
             records: scores.len() as u64,
             accuracy: mean(scores),
-            over_steps: over_steps.collect(),
+            over_steps: self.over_steps(),
         }
     }
 }

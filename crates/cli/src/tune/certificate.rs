@@ -3,8 +3,8 @@
 use super::space::{Candidate, Mode, Space};
 use crate::run::{PublicFacts, Resolved, Settings};
 use anyhow::{Context, Result, ensure};
-use tacita_accounting::calibrate::{Budget, Shape, smallest_noise};
-use tacita_accounting::{AccountError, Accountant, Ledger, Pld, RandomRuns, Reading};
+use tacita_accounting::calibrate::{Budget, Shape, estimated_noise, smallest_noise};
+use tacita_accounting::{AccountError, Accountant, Ledger, Pld, RandomRuns, Rdp, Reading};
 
 /// The part of δ that pays for tails the noise generator cannot reach, in all runs together.
 const TAIL_SHARE: f64 = 1e-6;
@@ -35,44 +35,41 @@ impl Certificate {
     /// The upper bound of `epsilon` is at most `budget`, at `delta`. Checked by
     /// `grid_keeps_the_budget_as_one_ledger` and `random_search_keeps_the_budget`.
     pub fn new(space: &Space, candidates: &[Candidate], facts: PublicFacts) -> Result<Self> {
-        let mut settings = Vec::new();
-        let mut shapes = Vec::new();
-        for candidate in candidates {
-            let read = || {
-                // The scale is still to be found; any will do for the shape.
-                let (settings, plan) =
-                    Resolved::uncertified(candidate.settings.clone(), facts, Some(1.0))?;
-                Ok::<_, anyhow::Error>((settings, plan.shape()?))
-            };
-            let (filled, shape) = read().with_context(|| candidate.name.clone())?;
-            settings.push(filled);
-            shapes.push(shape);
+        match space.mode {
+            Mode::Grid => Self::of_grid(candidates, facts),
+            Mode::Random => {
+                let runs = Runs::new(candidates, facts)?;
+                let (scales, epsilon) = random(&runs.shapes, space.law()?, runs.budget()?)?;
+                runs.certified(scales, epsilon)
+            }
         }
-        let epsilon = settings[0].epsilon.unwrap_or(f64::NAN);
-        let delta = settings[0].delta.unwrap_or(f64::NAN);
-        let budget = Budget::new(epsilon, delta * (1.0 - TAIL_SHARE))?;
-        ensure!(
-            tacita::noise::missing_tail_delta(MOST_NORMALS, epsilon) <= TAIL_SHARE * delta,
-            "epsilon {epsilon} at delta {delta:e} is too large to promise anything; use a smaller one"
-        );
-        let (scales, epsilon_of_all) = match space.mode {
-            Mode::Grid => grid(&shapes, budget)?,
-            Mode::Random => random(&shapes, space.law()?, budget)?,
-        };
-        let ledgers = (shapes.iter().zip(&scales))
-            .map(|(shape, scale)| shape.ledger(*scale))
-            .collect::<Result<Vec<_>, _>>()?;
-        for (settings, scale) in settings.iter_mut().zip(scales) {
-            settings.epsilon = None;
-            settings.noise = Some(scale);
-        }
-        Ok(Self {
-            settings,
-            ledgers,
-            epsilon: epsilon_of_all,
-            budget: epsilon,
-            delta,
-        })
+    }
+
+    /// A grid, without a space.
+    pub fn of_grid(candidates: &[Candidate], facts: PublicFacts) -> Result<Self> {
+        let runs = Runs::new(candidates, facts)?;
+        let (scales, epsilon) = grid(&runs.shapes, runs.budget()?)?;
+        runs.certified(scales, epsilon)
+    }
+
+    /// A grid whose noise is found with the moments accountant, as the papers do; what is certified of
+    /// it may be less or more than its budget.
+    pub fn as_in_paper(candidates: &[Candidate], facts: PublicFacts) -> Result<Self> {
+        let runs = Runs::new(candidates, facts)?;
+        let budget = Budget::new(runs.epsilon, runs.delta)?;
+        let whole = whole(&runs.shapes);
+        let scale = estimated_noise(&whole, budget, &Rdp)?.noise_multiplier;
+        let delta = runs.delta * (1.0 - TAIL_SHARE);
+        let epsilon = Pld::default().epsilon(&whole.ledger(scale)?, delta)?;
+        let scales = vec![scale; runs.shapes.len()];
+        runs.certified(scales, epsilon)
+    }
+
+    /// What the moments accountant says of a grid.
+    pub fn epsilon_by_moments(&self) -> Result<f64> {
+        let whole = tacita_accounting::whole_grid(&self.ledgers)?;
+        let reading = Rdp.epsilon(&whole, self.delta)?;
+        Ok(reading.upper_bound().unwrap_or(f64::INFINITY))
     }
 
     /// The proved ε.
@@ -81,9 +78,75 @@ impl Certificate {
     }
 }
 
+/// The runs of a search before their noise is known.
+struct Runs {
+    settings: Vec<Settings>,
+    shapes: Vec<Shape>,
+    epsilon: f64,
+    delta: f64,
+}
+
+impl Runs {
+    fn new(candidates: &[Candidate], facts: PublicFacts) -> Result<Self> {
+        let mut settings = Vec::new();
+        let mut shapes = Vec::new();
+        for candidate in candidates {
+            let read = || {
+                // The scale is still to be found; any will do for the shape.
+                let mut unscaled = candidate.settings.clone();
+                unscaled.paper_accountant = None;
+                let (settings, plan) = Resolved::uncertified(unscaled, facts, Some(1.0))?;
+                Ok::<_, anyhow::Error>((settings, plan.shape()?))
+            };
+            let (filled, shape) = read().with_context(|| candidate.name.clone())?;
+            settings.push(filled);
+            shapes.push(shape);
+        }
+        let epsilon = settings[0].epsilon.unwrap_or(f64::NAN);
+        let delta = settings[0].delta.unwrap_or(f64::NAN);
+        ensure!(
+            tacita::noise::missing_tail_delta(MOST_NORMALS, epsilon) <= TAIL_SHARE * delta,
+            "epsilon {epsilon} at delta {delta:e} is too large to promise anything; use a smaller one"
+        );
+        Ok(Self {
+            settings,
+            shapes,
+            epsilon,
+            delta,
+        })
+    }
+
+    /// The budget without what pays for missing tails.
+    fn budget(&self) -> Result<Budget> {
+        Ok(Budget::new(self.epsilon, self.delta * (1.0 - TAIL_SHARE))?)
+    }
+
+    fn certified(mut self, scales: Vec<f64>, epsilon: Reading) -> Result<Certificate> {
+        let ledgers = (self.shapes.iter().zip(&scales))
+            .map(|(shape, scale)| shape.ledger(*scale))
+            .collect::<Result<Vec<_>, _>>()?;
+        for (settings, scale) in self.settings.iter_mut().zip(scales) {
+            settings.epsilon = None;
+            settings.noise = Some(scale);
+        }
+        Ok(Certificate {
+            settings: self.settings,
+            ledgers,
+            epsilon,
+            budget: self.epsilon,
+            delta: self.delta,
+        })
+    }
+}
+
+/// All runs one after the other.
+fn whole(shapes: &[Shape]) -> Shape {
+    (shapes.iter()).fold(Shape::new(), |whole, shape| whole.followed_by(shape))
+}
+
 /// One scale for all runs, searched on their common ledger.
 fn grid(shapes: &[Shape], budget: Budget) -> Result<(Vec<f64>, Reading)> {
-    let whole = (shapes.iter()).fold(Shape::new(), |whole, shape| whole.followed_by(shape));
+    let whole = whole(shapes);
     let found = smallest_noise(&whole, budget, &Pld::default())?;
     Ok((vec![found.noise_multiplier; shapes.len()], found.epsilon))
 }

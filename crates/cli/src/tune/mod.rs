@@ -18,4 +18,6 @@ mod worker;
 #[cfg(test)]
 mod tests;
 
+pub use certificate::Certificate;
 pub use search::search;
+pub use space::{Candidate, Space};

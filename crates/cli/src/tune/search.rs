@@ -45,7 +45,12 @@ struct Chosen {
 }
 
 /// Starts a search, or goes on with the one of the folder. None if Ctrl-C came first.
-pub fn search(text: &str, out: &Path, output: Output) -> Result<Option<Found>> {
+pub fn search(
+    text: &str,
+    out: &Path,
+    device: Option<String>,
+    output: Output,
+) -> Result<Option<Found>> {
     let space = Space::parse(text)?;
     let candidates = space.candidates()?;
     let settings = space.settings()?;
@@ -56,6 +61,7 @@ pub fn search(text: &str, out: &Path, output: Output) -> Result<Option<Found>> {
         private: settings.seed.is_none(),
         seed: settings.seed,
         out: out.to_path_buf(),
+        device,
         output,
         space,
         candidates,
@@ -76,6 +82,7 @@ pub fn search(text: &str, out: &Path, output: Output) -> Result<Option<Found>> {
 
 struct Search {
     out: PathBuf,
+    device: Option<String>,
     output: Output,
     private: bool,
     seed: Option<u64>,
@@ -147,6 +154,7 @@ impl Search {
         let mut settings = self.certificate.settings[candidate].clone();
         // A seed of its own, or equal settings would give equal runs.
         settings.seed = self.seed.map(|seed| seed.wrapping_add(index as u64));
+        settings.device = self.device.clone().or(settings.device);
         Task {
             folder,
             settings,

@@ -132,6 +132,21 @@ impl Space {
         Ok(space)
     }
 
+    /// A grid of a paper, chosen by the test set.
+    pub fn grid(settings: Table, grid: Table) -> Result<Self> {
+        let space = Self {
+            mode: Mode::Grid,
+            choose_by: ChooseBy::TestSet,
+            parallel: None,
+            runs: None,
+            settings,
+            grid: Some(grid),
+            random: None,
+        };
+        space.check()?;
+        Ok(space)
+    }
+
     fn check(&self) -> Result<()> {
         for key in ["noise", "paper-accountant"] {
             ensure!(
@@ -279,5 +294,5 @@ impl Space {
 }
 
 fn settings(table: &Table) -> Result<Settings> {
-    Settings::parse(&toml::to_string(table)?)
+    Settings::parse(&toml::to_string(table)?)?.with_preset()
 }

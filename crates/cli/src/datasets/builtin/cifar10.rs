@@ -4,7 +4,7 @@ use super::{About, DataSet, image_set};
 use crate::datasets::download::{Checksum, Download};
 use crate::datasets::formats::{cifar, compressed, mosaic};
 use crate::datasets::locate::{Found, Site};
-use crate::datasets::preparation::Picture;
+use crate::datasets::preparation::{Features, Picture};
 use crate::datasets::records::ImageSize;
 use anyhow::{Context, Result, ensure};
 use std::io::Read;
@@ -63,7 +63,7 @@ const SIZE: ImageSize = ImageSize {
 
 type Part = (Vec<u8>, Vec<u16>);
 
-pub(super) fn read(found: &Found) -> Result<DataSet> {
+pub(super) fn read(found: &Found, features: Option<Features>) -> Result<DataSet> {
     let mut about = About {
         origin: "CIFAR-10, A. Krizhevsky 2009".into(),
         licence: "none stated; cite the author".into(),
@@ -80,7 +80,14 @@ pub(super) fn read(found: &Found) -> Result<DataSet> {
         1 => folder(&found.folder)?,
         _ => archive(&found.folder.join(ARCHIVE))?,
     };
-    image_set(SITE.name, Picture::new(SIZE)?, &CLASSES, parts, about)
+    image_set(
+        SITE.name,
+        Picture::new(SIZE)?,
+        &CLASSES,
+        parts,
+        about,
+        features,
+    )
 }
 
 /// A copy rebuilt from several sources lists the images it has in lossy form only.

@@ -4,7 +4,7 @@ use super::{About, Builtin, DataSet, image_set};
 use crate::datasets::download::{Checksum, Download};
 use crate::datasets::formats::{compressed, idx};
 use crate::datasets::locate::{Found, Site};
-use crate::datasets::preparation::Picture;
+use crate::datasets::preparation::{Features, Picture};
 use crate::datasets::records::ImageSize;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
@@ -107,7 +107,7 @@ const SIZE: ImageSize = ImageSize {
 };
 
 /// Reads one of the two sets.
-pub(super) fn read(set: Builtin, found: &Found) -> Result<DataSet> {
+pub(super) fn read(set: Builtin, found: &Found, features: Option<Features>) -> Result<DataSet> {
     let (site, classes, about) = match set {
         Builtin::Mnist => (
             &MNIST,
@@ -137,6 +137,7 @@ pub(super) fn read(set: Builtin, found: &Found) -> Result<DataSet> {
         &classes,
         [training, test],
         about,
+        features,
     )
 }
 

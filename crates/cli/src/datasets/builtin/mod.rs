@@ -16,7 +16,7 @@ pub(super) use text::{preparation as text_preparation, vectors};
 
 use super::data_set::{About, DataSet, TestSet};
 use super::locate::Site;
-use super::preparation::{Input, InputPreparation, Picture, Preparation, Values, WordVectors};
+use super::preparation::{Features, Input, Picture, Preparation, Values, WordVectors};
 use super::records::ImageSize;
 use super::{Digits, Options, TestChoice};
 use anyhow::{Result, ensure};
@@ -86,20 +86,25 @@ impl Builtin {
             "{} has a public test set of its own; leave the choice of another one out",
             self.name()
         );
+        let features = options.features;
+        ensure!(
+            self != Self::Adult || features.is_none(),
+            "--features is for images and texts; adult is a table"
+        );
         let Some(site) = self.site() else {
-            return digits();
+            return digits(features);
         };
         let places = options.places();
         let found = places.find(site, !options.offline, options.quiet)?;
         match self {
-            Self::Digits => digits(),
-            Self::Mnist | Self::FashionMnist => mnist::read(self, &found),
-            Self::Cifar10 => cifar10::read(&found),
+            Self::Digits => digits(features),
+            Self::Mnist | Self::FashionMnist => mnist::read(self, &found, features),
+            Self::Cifar10 => cifar10::read(&found, features),
             Self::Imdb => imdb::read(&found, options),
             Self::AgNews => ag_news::read(&found, options),
-            Self::Names => names::read(&found),
+            Self::Names => names::read(&found, options),
             Self::Adult => adult::read(&found),
-            Self::Pneumonia => pneumonia::read(&found),
+            Self::Pneumonia => pneumonia::read(&found, features),
         }
     }
 }
@@ -115,9 +120,10 @@ fn image_set(
     classes: &[&str],
     parts: [(Vec<u8>, Vec<u16>); 2],
     about: About,
+    features: Option<Features>,
 ) -> Result<DataSet> {
     let preparation = Preparation {
-        input: InputPreparation::Picture(picture),
+        input: Features::of_images(features, picture)?,
         classes: strings(classes),
     };
     let parts = parts.map(|(bytes, labels)| {
@@ -153,7 +159,7 @@ fn public_set(
     .checked()
 }
 
-fn digits() -> Result<DataSet> {
+fn digits(features: Option<Features>) -> Result<DataSet> {
     let size = ImageSize {
         channels: 1,
         height: Digits::WIDTH,
@@ -174,7 +180,7 @@ fn digits() -> Result<DataSet> {
         caveats: Vec::new(),
     };
     let classes = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-    image_set("digits", picture, &classes, parts, about)
+    image_set("digits", picture, &classes, parts, about, features)
 }
 
 /// Texts of a public set, prepared.

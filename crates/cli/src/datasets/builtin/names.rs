@@ -1,12 +1,13 @@
 //! Surnames of 18 languages, one file each, split into training and test by a hash of the record.
 
 use super::{About, DataSet, Texts, public_set, strings};
+use crate::datasets::Options;
 use crate::datasets::download::{Checksum, Download};
 use crate::datasets::formats::compressed;
 use crate::datasets::locate::{Found, Site};
-use crate::datasets::preparation::{Characters, InputPreparation, Preparation};
+use crate::datasets::preparation::{Characters, Features, InputPreparation, NGrams, Preparation};
 use crate::datasets::split::is_held_out;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// Characters of a name that are used; 13 names of 20,050 have more.
 const LENGTH: usize = 15;
@@ -113,12 +114,17 @@ pub(super) const SITE: Site = Site {
     home: "https://github.com/spro/practical-pytorch (data/names)",
 };
 
-pub(super) fn read(found: &Found) -> Result<DataSet> {
+pub(super) fn read(found: &Found, options: &Options) -> Result<DataSet> {
+    let characters = InputPreparation::Characters(Characters {
+        alphabet: ALPHABET.into(),
+        length: LENGTH,
+    });
     let preparation = Preparation {
-        input: InputPreparation::Characters(Characters {
-            alphabet: ALPHABET.into(),
-            length: LENGTH,
-        }),
+        input: match options.features {
+            None => characters,
+            Some(Features::NGrams) => InputPreparation::NGrams(NGrams::default()),
+            Some(other) => bail!("--features {} is not for names; n-grams is", other.name()),
+        },
         classes: strings(LANGUAGES),
     };
     let mut parts = [

@@ -4,7 +4,7 @@ use super::{About, DataSet, image_set, strings};
 use crate::datasets::formats::mosaic;
 use crate::datasets::locate::{Found, Site};
 use crate::datasets::own;
-use crate::datasets::preparation::Picture;
+use crate::datasets::preparation::{Features, Picture};
 use crate::datasets::records::ImageSize;
 use anyhow::Result;
 
@@ -36,7 +36,7 @@ pub(super) const SITE: Site = Site {
     home: "https://data.mendeley.com/datasets/rscbjbr9sj (ChestXRay2017.zip, folder chest_xray)",
 };
 
-pub(super) fn read(found: &Found) -> Result<DataSet> {
+pub(super) fn read(found: &Found, features: Option<Features>) -> Result<DataSet> {
     let picture = Picture::new(SIZE)?;
     let part = |name: &str| match found.form {
         0 => mosaic::read(&found.folder, name, SIZE),
@@ -52,5 +52,5 @@ pub(super) fn read(found: &Found) -> Result<DataSet> {
         ],
     };
     let parts = [part("train")?, part("test")?];
-    image_set(SITE.name, picture, &CLASSES, parts, about)
+    image_set(SITE.name, picture, &CLASSES, parts, about, features)
 }

@@ -2,8 +2,10 @@
 
 use crate::datasets::Options;
 use crate::datasets::locate::Site;
-use crate::datasets::preparation::{HashedWords, InputPreparation, WordVectors};
-use anyhow::Result;
+use crate::datasets::preparation::{
+    Features, HashedWords, InputPreparation, NGrams, WordMeans, WordVectors,
+};
+use anyhow::{Result, bail, ensure};
 use std::sync::Arc;
 
 /// The public word vectors.
@@ -21,7 +23,8 @@ const VOCABULARY: usize = 10_000;
 
 /// The public word vectors, if the options ask for them.
 pub(in crate::datasets) fn vectors(options: &Options) -> Result<Option<Arc<WordVectors>>> {
-    if options.schema.text.word_vectors.is_none() {
+    let means = options.features == Some(Features::WordMeans);
+    if options.schema.text.word_vectors.is_none() && !means {
         return Ok(None);
     }
     let found = options
@@ -37,7 +40,20 @@ pub(in crate::datasets) fn preparation(
     length: usize,
 ) -> Result<InputPreparation> {
     let text = &options.schema.text;
+    ensure!(
+        options.features.is_none() || text.word_vectors.is_none(),
+        "features and word_vectors are two preparations of one text; leave one of them out"
+    );
     Ok(match (text.word_vectors, vectors) {
+        (_, Some(vectors)) if options.features == Some(Features::WordMeans) => {
+            InputPreparation::WordMeans(WordMeans::new(vectors))
+        }
+        _ if options.features == Some(Features::NGrams) => {
+            InputPreparation::NGrams(NGrams::default())
+        }
+        _ if options.features == Some(Features::Scattering) => {
+            bail!("--features scattering is for images, not texts")
+        }
         (Some(count), Some(vectors)) => InputPreparation::FirstWords(vectors.first_words(count)?),
         _ => InputPreparation::Words(HashedWords::new(
             text.vocabulary.unwrap_or(VOCABULARY),

@@ -3,7 +3,7 @@
 use super::{TestChoice, about, kept, name_of};
 use crate::datasets::Options;
 use crate::datasets::data_set::{DataSet, TestSet};
-use crate::datasets::preparation::{InputPreparation, Picture, Preparation, Values};
+use crate::datasets::preparation::{Features, Picture, Preparation, Values};
 use crate::datasets::schema::{BadRows, check_classes};
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
@@ -34,7 +34,7 @@ pub(in crate::datasets) fn open(folder: &Path, options: &Options) -> Result<Data
         }
     };
     let preparation = Preparation {
-        input: InputPreparation::Picture(picture),
+        input: Features::of_images(options.features, picture)?,
         classes,
     };
     let records = |(bytes, labels): Part| {

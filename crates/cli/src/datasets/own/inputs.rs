@@ -35,7 +35,7 @@ pub fn read(
     };
     match &preparation.input {
         InputPreparation::Table(_) => table(path, delimiter, &mut sink),
-        InputPreparation::Picture(_) => pictures(path, &mut sink),
+        InputPreparation::Picture(_) | InputPreparation::Scattering(_) => pictures(path, &mut sink),
         _ => texts(path, text, &mut sink),
     }
     .with_context(|| format!("{}", path.display()))?;

@@ -5,9 +5,13 @@
 //! of the user, or a private estimate that was paid for; [`Preparation::facts`] says which.
 
 mod characters;
+mod features;
+mod n_grams;
 mod picture;
 mod resize;
+mod scattering;
 mod table;
+mod word_means;
 mod word_vectors;
 mod words;
 
@@ -15,12 +19,16 @@ mod words;
 mod tests;
 
 pub use characters::Characters;
+pub use features::Features;
+pub use n_grams::NGrams;
 pub use picture::Picture;
+pub use scattering::Scattering;
 pub use table::{Column, Encoding, TablePreparation};
+pub use word_means::WordMeans;
 pub use word_vectors::{FirstWords, WordVectors};
 pub use words::{HashedWords, bucket};
 
-use super::records::{Images, RecordSet, Rows, Tokens};
+use super::records::{Images, RecordSet, RowLayout, Rows, Tokens};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -72,6 +80,12 @@ pub enum InputPreparation {
     Characters(Characters),
     /// The first words are replaced by public vectors.
     FirstWords(FirstWords),
+    /// Images become features by wavelet scattering.
+    Scattering(Scattering),
+    /// A text is the mean of public vectors of its words.
+    WordMeans(WordMeans),
+    /// A text is the counts of its hashed n-grams.
+    NGrams(NGrams),
     /// Columns are scaled or one-hot.
     Table(TablePreparation),
 }
@@ -95,6 +109,9 @@ impl Preparation {
             InputPreparation::Words(words) => words.facts(),
             InputPreparation::Characters(characters) => characters.facts(),
             InputPreparation::FirstWords(words) => words.facts(),
+            InputPreparation::Scattering(scattering) => scattering.facts(),
+            InputPreparation::WordMeans(means) => means.facts(),
+            InputPreparation::NGrams(grams) => grams.facts(),
             InputPreparation::Table(table) => table.facts(),
         };
         facts.push(Fact {
@@ -161,6 +178,20 @@ impl Preparation {
                 let layout = words.layout(vectors.context(NO_VECTORS)?)?;
                 RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
             }
+            InputPreparation::Scattering(scattering) => {
+                let layout = RowLayout::Numbers(scattering.width());
+                let features = scattering.features(&values.bytes);
+                RecordSet::Rows(Rows::new(layout, classes, features, labels)?)
+            }
+            InputPreparation::WordMeans(means) => {
+                means.check(vectors.as_deref().context(NO_VECTORS)?)?;
+                let layout = RowLayout::Numbers(means.dimension);
+                RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
+            }
+            InputPreparation::NGrams(grams) => {
+                let layout = RowLayout::Numbers(grams.buckets);
+                RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
+            }
             InputPreparation::Table(table) => {
                 RecordSet::Rows(Rows::new(table.layout()?, classes, values.cells, labels)?)
             }
@@ -178,6 +209,15 @@ impl Preparation {
             (InputPreparation::Picture(picture), Input::Image(bytes)) => {
                 values.bytes.extend(picture.prepare(bytes)?);
             }
+            (InputPreparation::Scattering(scattering), Input::Image(bytes)) => {
+                values.bytes.extend(scattering.picture.prepare(bytes)?);
+            }
+            (InputPreparation::WordMeans(means), Input::Text(text)) => {
+                means.push(text, vectors.context(NO_VECTORS)?, &mut values.cells);
+            }
+            (InputPreparation::NGrams(grams), Input::Text(text)) => {
+                grams.push(text, &mut values.cells);
+            }
             (InputPreparation::Words(words), Input::Text(text)) => {
                 words.push(text, &mut values.tokens);
             }
@@ -190,7 +230,9 @@ impl Preparation {
             (InputPreparation::Table(table), Input::Row(row)) => {
                 values.cells.extend(table.prepare(row)?);
             }
-            (InputPreparation::Picture(_), _) => bail!("the model takes images"),
+            (InputPreparation::Picture(_) | InputPreparation::Scattering(_), _) => {
+                bail!("the model takes images")
+            }
             (InputPreparation::Table(_), _) => bail!("the model takes rows of a table"),
             _ => bail!("the model takes texts"),
         }

@@ -195,20 +195,46 @@ fn a_saved_preparation_prepares_alike() {
     assert!(serde_json::from_str::<Preparation>(unknown).is_err());
 }
 
+/// Vectors of two words, the more frequent one first.
+fn vectors(first: f32) -> Arc<WordVectors> {
+    let folder = Folder::new();
+    folder.write("words.txt", "the\ncat\n");
+    let halves = [first, 2.0, -0.5, 0.25].map(half::f16::from_f32);
+    let bytes: Vec<u8> = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    folder.write(
+        "vectors.f16le.zst",
+        ruzstd::encoding::compress_to_vec(&bytes[..], level),
+    );
+    Arc::new(WordVectors::read(folder.path()).unwrap())
+}
+
+/// By hand: the frequencies are 2/3 and 1/3, so the centre is (1/2, 17/12) and the words are (1/2, 7/12)
+/// and −2 times that from it. “the” weighs 0.0014978 and “cat” 0.002991, so that three of the former weigh
+/// less than one of the latter and four weigh more.
+#[test]
+fn word_means_weigh_rare_words_more_and_have_one_length() {
+    let public = vectors(1.0);
+    let preparation = with(InputPreparation::WordMeans(WordMeans::new(&public)));
+    let texts = ["Cat", "the the, the cat", "the the the the cat", "dog", ""].map(Input::Text);
+    let prepared = |vectors| preparation.unlabelled(texts, vectors);
+    let RecordSet::Rows(rows) = prepared(Some(public)).unwrap() else {
+        panic!("rows");
+    };
+    let batch = rows.batch(&[0, 1, 2, 3, 4], &Default::default());
+    let got: Vec<f32> = batch.inputs.into_data().iter::<f32>().collect();
+    let scale = 2f64.sqrt() / (0.25f64 + 49.0 / 144.0).sqrt();
+    let (x, y) = (0.5 * scale, 7.0 / 12.0 * scale);
+    let wanted = [-x, -y, -x, -y, x, y, 0.0, 0.0, 0.0, 0.0];
+    for (got, wanted) in got.iter().zip(wanted) {
+        assert!((f64::from(*got) - wanted).abs() < 1e-5, "{got} {wanted}");
+    }
+    assert!(message(prepared(None)).contains("which were not loaded"));
+    assert!(message(prepared(Some(vectors(3.0)))).contains("checksum"));
+}
+
 #[test]
 fn first_words_become_their_public_vectors() {
-    let vectors = |first: f32| {
-        let folder = Folder::new();
-        folder.write("words.txt", "the\ncat\n");
-        let halves = [first, 2.0, -0.5, 0.25].map(half::f16::from_f32);
-        let bytes: Vec<u8> = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
-        let level = ruzstd::encoding::CompressionLevel::Fastest;
-        folder.write(
-            "vectors.f16le.zst",
-            ruzstd::encoding::compress_to_vec(&bytes[..], level),
-        );
-        Arc::new(WordVectors::read(folder.path()).unwrap())
-    };
     let public = vectors(1.0);
     let preparation = with(InputPreparation::FirstWords(public.first_words(3).unwrap()));
     let prepared = |vectors| preparation.unlabelled([Input::Text("Cat, or THE")], vectors);
@@ -306,6 +332,8 @@ proptest! {
         let words = with(InputPreparation::Words(HashedWords { vocabulary: 0, length: 3 }));
         let _ = words.unlabelled([Input::Text(&text)], None);
         let _ = table().unlabelled([Input::Row(&[("age", &text), ("ward", &text), ("postcode", &text)])], None);
+        let grams = with(InputPreparation::NGrams(NGrams::default()));
+        let _ = grams.unlabelled([Input::Text(&text)], None);
         let picture = Picture::new(ImageSize { channels: 1, height: 4, width: 4 }).unwrap();
         let _ = picture.prepare(&bytes);
         for start in [&b"\x89PNG\r\n\x1a\n"[..], b"\xff\xd8\xff\xe0", b"RIFF\x40\0\0\0WEBPVP8L"] {

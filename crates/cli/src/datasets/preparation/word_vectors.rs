@@ -1,5 +1,6 @@
 //! Public word vectors, learned from other people's text long before.
 
+use super::word_means::Zipf;
 use super::words::words;
 use super::{Basis, Fact};
 use crate::datasets::formats::compressed;
@@ -19,6 +20,7 @@ pub struct WordVectors {
     numbers: HashMap<String, u32>,
     vectors: Vec<f32>,
     sha256: String,
+    zipf: Zipf,
 }
 
 impl WordVectors {
@@ -65,6 +67,7 @@ impl WordVectors {
             .map(|(at, word)| ((*word).to_string(), at as u32 + 1))
             .collect();
         Ok(Self {
+            zipf: Zipf::new(dimension, &vectors[dimension..]),
             dimension,
             numbers,
             vectors,
@@ -75,6 +78,21 @@ impl WordVectors {
     /// Numbers of one vector.
     pub fn dimension(&self) -> usize {
         self.dimension
+    }
+
+    /// The number of a word, its rank by frequency, if it has a vector.
+    pub(super) fn number(&self, word: &str) -> Option<usize> {
+        self.numbers.get(word).map(|number| *number as usize)
+    }
+
+    /// Checksum of the vectors, decompressed.
+    pub(super) fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Frequencies by rank.
+    pub(super) fn zipf(&self) -> &Zipf {
+        &self.zipf
     }
 
     /// How many vectors there are, with that of padding.

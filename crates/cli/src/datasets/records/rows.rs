@@ -25,6 +25,8 @@ pub enum RowLayout {
     Columns(Vec<Cell>),
     /// So many words, each widened to its public vector; word 0 is a vector of zeros.
     Words(usize, Arc<WordVectors>),
+    /// So many numbers, used as they are.
+    Numbers(usize),
 }
 
 impl RowLayout {
@@ -32,6 +34,7 @@ impl RowLayout {
         match self {
             Self::Columns(columns) => columns.len(),
             Self::Words(words, _) => *words,
+            Self::Numbers(width) => *width,
         }
     }
 
@@ -46,6 +49,7 @@ impl RowLayout {
                 })
                 .sum(),
             Self::Words(words, vectors) => words * vectors.dimension(),
+            Self::Numbers(width) => *width,
         }
     }
 
@@ -72,6 +76,7 @@ impl RowLayout {
                     row.extend_from_slice(vectors.vector(cell as usize));
                 }
             }
+            Self::Numbers(_) => row.extend_from_slice(cells),
         }
     }
 
@@ -87,6 +92,7 @@ impl RowLayout {
             Self::Words(words, vectors) => (0..*words)
                 .map(|_| random.below(vectors.count() as u64) as f32)
                 .collect(),
+            Self::Numbers(width) => (0..*width).map(|_| random.standard()).collect(),
         }
     }
 }
@@ -96,8 +102,9 @@ impl RowLayout {
 pub struct Rows {
     layout: RowLayout,
     classes: usize,
-    /// Category and word numbers are small enough to be exact in single precision.
-    cells: Vec<f32>,
+    /// Category and word numbers are small enough to be exact in single precision. Shared, because several
+    /// runs may use the same features.
+    cells: Arc<Vec<f32>>,
     labels: Vec<u16>,
 }
 
@@ -106,9 +113,10 @@ impl Rows {
     pub fn new(
         layout: RowLayout,
         classes: usize,
-        cells: Vec<f32>,
+        cells: impl Into<Arc<Vec<f32>>>,
         labels: Vec<u16>,
     ) -> Result<Self> {
+        let cells = cells.into();
         check(cells.len(), layout.cells(), &labels, classes)?;
         Ok(Self {
             layout,
