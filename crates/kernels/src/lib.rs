@@ -11,6 +11,7 @@ pub mod convolution;
 mod distinct;
 pub mod lstm;
 pub mod normalise;
+pub mod outer;
 pub mod pooling;
 pub mod product;
 #[cfg(test)]

@@ -66,24 +66,34 @@ pub(crate) fn apply<const N: usize, const D: usize, F: Derivative<N>>(
     inputs: [Input; N],
     forward: impl FnOnce([Values; N]) -> (Values, F),
 ) -> Tensor<D> {
+    apply_to_tensors(inputs, |tensors| {
+        let (output, derivative) = forward(tensors.map(Values::of));
+        (output.into_tensor(), derivative)
+    })
+}
+
+/// As [`apply`] on tensors as they lie: nothing is put in order.
+pub(super) fn apply_to_tensors<const N: usize, const D: usize, F: Derivative<N>>(
+    inputs: [Input; N],
+    forward: impl FnOnce([FloatTensor<Flex>; N]) -> (FloatTensor<Flex>, F),
+) -> Tensor<D> {
     let in_graph = inputs.iter().any(|input| matches!(input, Input::Graph(_)));
     if !in_graph {
-        let values = inputs.map(|input| match input {
-            Input::Free(tensor) => Values::of(tensor),
-            Input::Graph(tensor) => Values::of(tensor.into_primitive()),
+        let tensors = inputs.map(|input| match input {
+            Input::Free(tensor) => tensor,
+            Input::Graph(tensor) => tensor.into_primitive(),
         });
-        let (output, _) = forward(values);
-        return Tensor::from_primitive::<Flex>(output.into_tensor());
+        return Tensor::from_primitive::<Flex>(forward(tensors).0);
     }
     let inputs = inputs.map(|input| match input {
         Input::Free(tensor) => Autodiff::<Flex>::from_inner(tensor),
         Input::Graph(tensor) => tensor,
     });
     let mut guards = Vec::with_capacity(N);
-    let values = inputs.map(|input| {
+    let tensors = inputs.map(|input| {
         let (tensor, guard) = input.into_parts();
         guards.push(guard);
-        Values::of(tensor)
+        tensor
     });
     let mut guards = guards.into_iter();
     let guards: [_; N] = std::array::from_fn(|_| guards.next().unwrap_or_else(|| unreachable!()));
@@ -91,8 +101,7 @@ pub(crate) fn apply<const N: usize, const D: usize, F: Derivative<N>>(
         .prepare::<NoCheckpointing>(guards)
         .compute_bound()
         .stateful();
-    let (output, derivative) = forward(values);
-    let output = output.into_tensor();
+    let (output, derivative) = forward(tensors);
     Tensor::from_primitive::<Autodiff<Flex>>(match prepared {
         OpsKind::Tracked(prepared) => prepared.finish(derivative, output),
         OpsKind::UnTracked(prepared) => prepared.finish(output),

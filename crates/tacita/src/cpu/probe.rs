@@ -1,6 +1,7 @@
 //! The point at which the graph yields an output gradient, without a pass over the output.
 
-use super::{Derivative, Input, Values, apply};
+use super::operation::apply_to_tensors;
+use super::{Derivative, Input, Values};
 use burn::tensor::Tensor;
 
 /// Both the output and the leaf have the output's gradient.
@@ -16,5 +17,5 @@ impl Derivative<2> for SameGradient {
 /// `y` as it is, with `leaf` receiving its gradient. The leaf's values are not looked at.
 pub(crate) fn probe<const D: usize>(y: &Tensor<D>, leaf: &Tensor<D>) -> Option<Tensor<D>> {
     let inputs = [Input::of(y)?, Input::of(leaf)?];
-    Some(apply(inputs, |[y, _]| (y, SameGradient)))
+    Some(apply_to_tensors(inputs, |[y, _]| (y, SameGradient)))
 }

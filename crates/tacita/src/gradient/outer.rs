@@ -36,6 +36,10 @@ pub(crate) fn ghost(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
 
 /// ⟨AAᵀ, BBᵀ⟩ (Li et al. 2022, §4). The terms cancel, so the error is bounded on (Σₜ ‖aₜ‖‖bₜ‖)².
 pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
+    #[cfg(feature = "cpu")]
+    if let Some(norm) = crate::cpu::gradient::gram(left, right) {
+        return norm;
+    }
     let Size {
         batch,
         blocks,
