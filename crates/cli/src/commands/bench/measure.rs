@@ -71,6 +71,8 @@ pub struct Measured {
     pub setting: Setting,
     /// Timed steps of each kind.
     pub steps: usize,
+    /// Records of one private pass at most; a larger batch is cut.
+    pub records_per_pass: usize,
     /// The plain step.
     pub plain: Times,
     /// The private step.
@@ -93,7 +95,8 @@ impl Spread {
 }
 
 impl Times {
-    fn of(steps: &[Elapsed]) -> Self {
+    /// Of the times of steps, of which there must be one at least.
+    pub fn of(steps: &[Elapsed]) -> Self {
         let cpu: Option<Vec<f64>> = steps.iter().map(|step| step.cpu).collect();
         Self {
             wall: Spread::of(steps.iter().map(|step| step.wall).collect()),
@@ -105,9 +108,12 @@ impl Times {
 /// Times the setting in this process and its memory in processes of their own.
 pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
     let device = Device::default();
-    let (plain, private) = setting
-        .workload
-        .accept(setting.batch, &device, InTurn(setting))?;
+    let in_turn = InTurn {
+        warm_up: WARM_UP,
+        steps: setting.steps,
+        query_directions: setting.query_directions,
+    };
+    let made = setting.workload.accept(setting.batch, &device, in_turn)?;
     let memory = [Kind::Plain, Kind::Private].map(|kind| memory_in_child(setting, kind, threads));
     let memory = match memory {
         [Ok(plain), Ok(private)] => plain.zip(private).map(|(a, b)| [a, b]),
@@ -115,31 +121,51 @@ pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
     };
     Ok(Measured {
         setting,
-        steps: plain.len(),
-        plain: Times::of(&plain),
-        private: Times::of(&private),
+        steps: made.plain.len(),
+        records_per_pass: made.records_per_pass,
+        plain: Times::of(&made.plain),
+        private: Times::of(&made.private),
         memory,
     })
 }
 
 /// Makes plain and private steps in turn, so that whatever else the machine does hits both.
-struct InTurn(Setting);
+pub struct InTurn {
+    /// Steps of each kind made before any is timed.
+    pub warm_up: u64,
+    /// Timed steps of each kind; by time if none.
+    pub steps: Option<u64>,
+    /// Whether the private step asks OSO's second query.
+    pub query_directions: bool,
+}
+
+/// Steps made in turn.
+pub struct Made {
+    /// Parameters of the model.
+    pub parameters: usize,
+    /// Records of one private pass at most.
+    pub records_per_pass: usize,
+    /// Times of plain steps.
+    pub plain: Vec<Elapsed>,
+    /// Times of private steps.
+    pub private: Vec<Elapsed>,
+}
 
 impl Visitor for InTurn {
-    type Output = (Vec<Elapsed>, Vec<Elapsed>);
+    type Output = Made;
 
-    fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Self::Output> {
-        let most = self.0.steps.unwrap_or(MOST);
+    fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Made> {
+        let most = self.steps.unwrap_or(MOST);
         let mut plain = trial.plain();
-        let mut private = trial.private(WARM_UP + most, self.0.query_directions)?;
-        for _ in 0..WARM_UP {
+        let mut private = trial.private(self.warm_up + most, self.query_directions)?;
+        for _ in 0..self.warm_up {
             plain = plain.step()?;
             private = private.step()?;
         }
         let (mut plains, mut privates) = (Vec::new(), Vec::new());
         let mut total = 0.0;
         for step in 0..most {
-            if self.0.steps.is_none() && step >= FEWEST && total >= TIME_MS {
+            if self.steps.is_none() && step >= FEWEST && total >= TIME_MS {
                 break;
             }
             let start = Moment::now();
@@ -150,7 +176,12 @@ impl Visitor for InTurn {
             privates.push(start.elapsed());
             total += plains[step as usize].wall + privates[step as usize].wall;
         }
-        Ok((plains, privates))
+        Ok(Made {
+            parameters: trial.model.num_params(),
+            records_per_pass: private.records_per_pass(),
+            plain: plains,
+            private: privates,
+        })
     }
 }
 

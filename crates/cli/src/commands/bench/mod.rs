@@ -1,8 +1,12 @@
-//! `tacita bench`: what a private step costs beside a plain one.
+//! `tacita bench`: what a private step costs beside a plain one, what an epoch costs, and how both
+//! grow.
 
 mod clock;
+mod data_clock;
+mod epoch;
 mod made_up;
 mod measure;
+mod scaling;
 mod step;
 mod table;
 mod workload;
@@ -24,6 +28,10 @@ pub struct Args {
 enum What {
     /// Time and memory of a plain and of a private training step
     Step(StepArgs),
+    /// Time of one private epoch of MNIST, and how long it waits for data
+    Epoch(epoch::EpochArgs),
+    /// Time per step as the batch and the model grow
+    Scaling(scaling::ScalingArgs),
 }
 
 /// Arguments of `tacita bench step`.
@@ -80,7 +88,14 @@ fn parse_workloads(text: &str) -> Result<Workloads, String> {
 
 /// Runs `tacita bench`.
 pub fn run(args: &Args) -> Result<()> {
-    let What::Step(args) = &args.what;
+    match &args.what {
+        What::Step(args) => run_step(args),
+        What::Epoch(args) => epoch::run(args),
+        What::Scaling(args) => scaling::run(args),
+    }
+}
+
+fn run_step(args: &StepArgs) -> Result<()> {
     if let Some(batch) = args.batch {
         ensure!(batch > 0, "--batch must be at least 1, got {batch}");
     }
