@@ -13,9 +13,7 @@ use tacita::PrivateModel;
 
 /// Steps of each kind made before any is timed.
 const WARM_UP: u64 = 3;
-/// Without a number of steps, timing goes on for this long in all...
-const TIME_MS: f64 = 10_000.0;
-/// ...but for no fewer steps of each kind than this...
+/// By time, no fewer steps of each kind are made than this...
 const FEWEST: u64 = 5;
 /// ...and no more than this.
 const MOST: u64 = 200;
@@ -31,6 +29,34 @@ pub enum Kind {
     Private,
 }
 
+/// How many steps of each kind are timed.
+#[derive(Debug, Clone, Copy)]
+pub enum Length {
+    /// So many.
+    Steps(u64),
+    /// As many as this time holds, within bounds.
+    Seconds(f64),
+}
+
+impl Length {
+    fn most(self) -> u64 {
+        match self {
+            Self::Steps(steps) => steps,
+            Self::Seconds(_) => MOST,
+        }
+    }
+
+    /// Whether `steps` steps of each kind, which took so long, are enough.
+    fn reached(self, steps: u64, milliseconds: f64) -> bool {
+        match self {
+            Self::Steps(wanted) => steps >= wanted,
+            Self::Seconds(seconds) => {
+                steps >= MOST || (steps >= FEWEST && milliseconds >= 1e3 * seconds)
+            }
+        }
+    }
+}
+
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -38,8 +64,8 @@ pub struct Setting {
     pub workload: Workload,
     /// Records per step.
     pub batch: usize,
-    /// Timed steps of each kind; by time if none.
-    pub steps: Option<u64>,
+    /// Timed steps of each kind.
+    pub length: Length,
     /// Whether the private step asks OSO's second query.
     pub query_directions: bool,
 }
@@ -110,7 +136,7 @@ pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
     let device = Device::default();
     let in_turn = InTurn {
         warm_up: WARM_UP,
-        steps: setting.steps,
+        length: setting.length,
         query_directions: setting.query_directions,
     };
     let made = setting.workload.accept(setting.batch, &device, in_turn)?;
@@ -133,8 +159,8 @@ pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
 pub struct InTurn {
     /// Steps of each kind made before any is timed.
     pub warm_up: u64,
-    /// Timed steps of each kind; by time if none.
-    pub steps: Option<u64>,
+    /// Timed steps of each kind.
+    pub length: Length,
     /// Whether the private step asks OSO's second query.
     pub query_directions: bool,
 }
@@ -155,26 +181,25 @@ impl Visitor for InTurn {
     type Output = Made;
 
     fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Made> {
-        let most = self.steps.unwrap_or(MOST);
         let mut plain = trial.plain();
-        let mut private = trial.private(self.warm_up + most, self.query_directions)?;
+        let mut private =
+            trial.private(self.warm_up + self.length.most(), self.query_directions)?;
         for _ in 0..self.warm_up {
             plain = plain.step()?;
             private = private.step()?;
         }
         let (mut plains, mut privates) = (Vec::new(), Vec::new());
         let mut total = 0.0;
-        for step in 0..most {
-            if self.steps.is_none() && step >= FEWEST && total >= TIME_MS {
-                break;
-            }
+        while !self.length.reached(plains.len() as u64, total) {
             let start = Moment::now();
             plain = plain.step()?;
-            plains.push(start.elapsed());
+            let plain_time = start.elapsed();
             let start = Moment::now();
             private = private.step()?;
-            privates.push(start.elapsed());
-            total += plains[step as usize].wall + privates[step as usize].wall;
+            let private_time = start.elapsed();
+            total += plain_time.wall + private_time.wall;
+            plains.push(plain_time);
+            privates.push(private_time);
         }
         Ok(Made {
             parameters: trial.model.num_params(),

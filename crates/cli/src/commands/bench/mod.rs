@@ -13,7 +13,7 @@ mod workload;
 
 use anyhow::{Result, ensure};
 use clap::{Subcommand, ValueEnum};
-use measure::{Kind, Setting};
+use measure::{Kind, Length, Setting};
 use serde_json::Value;
 use workload::Workload;
 
@@ -51,9 +51,12 @@ struct StepArgs {
     /// Records per step [default: the workload's usual one]
     #[arg(long, value_name = "B")]
     batch: Option<usize>,
-    /// Timed steps of each kind [default: as many as 10 s hold, from 5 to 200]
-    #[arg(long, value_name = "N")]
+    /// Timed steps of each kind, instead of seconds
+    #[arg(long, value_name = "N", conflicts_with = "seconds")]
     steps: Option<u64>,
+    /// Time steps for so long, from 5 to 200 of each kind
+    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    seconds: f64,
     /// Worker threads [default: all cores]
     #[arg(long, value_name = "T")]
     threads: Option<usize>,
@@ -102,13 +105,18 @@ fn run_step(args: &StepArgs) -> Result<()> {
     if let Some(steps) = args.steps {
         ensure!(steps > 0, "--steps must be at least 1, got {steps}");
     }
+    let seconds = args.seconds;
+    ensure!(
+        seconds >= 0.0 && seconds.is_finite(),
+        "--seconds must be a finite number of at least 0, got {seconds}"
+    );
     if let Some(threads) = args.threads {
         measure::limit_threads(threads)?;
     }
     let settings = args.workload.0.iter().map(|&workload| Setting {
         workload,
         batch: args.batch.unwrap_or(workload.default_batch()),
-        steps: args.steps,
+        length: args.steps.map_or(Length::Seconds(seconds), Length::Steps),
         query_directions: args.query_directions,
     });
     if !args.json && args.only.is_none() {

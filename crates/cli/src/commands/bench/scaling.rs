@@ -1,6 +1,6 @@
 //! `tacita bench scaling`: time per step as the batch and the model grow.
 
-use super::measure::{InTurn, Made, Times, limit_threads};
+use super::measure::{InTurn, Length, Made, Times, limit_threads};
 use super::table::times_to_json;
 use super::workload::{Workload, mlp_of_width};
 use crate::plot::{Chart, Series, Stroke, render};
@@ -132,7 +132,7 @@ fn doubling(from: usize, to: usize) -> impl Iterator<Item = usize> {
 fn in_turn(steps: u64) -> InTurn {
     InTurn {
         warm_up: WARM_UP,
-        steps: Some(steps),
+        length: Length::Steps(steps),
         query_directions: false,
     }
 }
