@@ -1,4 +1,4 @@
-"""One epoch of MNIST with PyTorch, plain or with Opacus: the counterpart of `tacita bench epoch`."""
+"""One epoch of MNIST with PyTorch, plain or with Opacus, beside `tacita bench epoch`."""
 
 import gzip
 import os

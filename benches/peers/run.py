@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs Tacita and its peers in turn and writes results/peers.json and the tables of docs/src/speed.md.
+"""Runs Tacita and its peers in turn; writes results/peers.json and tables into docs/src/speed.md.
 
   python3 benches/peers/run.py step                       every workload, one and two threads
   python3 benches/peers/run.py step --workloads cnn,mlp   some of them; others keep their results
@@ -31,7 +31,7 @@ def main():
     options = arguments()
     if options.what != "page":
         if not Path(options.tacita).exists():
-            sys.exit(f"{options.tacita} does not exist; build it: cargo build --release --workspace")
+            sys.exit(f"{options.tacita} is missing; build it: cargo build --release --workspace")
         measure = {"step": measure_steps, "epoch": measure_epochs}[options.what]
         measure(options)
     results = read_results(options.results)
@@ -88,6 +88,7 @@ def measure_steps(options):
             }
             commands["tacita"] = contestants.tacita_step(options, workload, threads)
             measured = in_turn(options, commands, threads, step_figures)
+            measured["command"] += f" --workloads {workload} --seconds {options.seconds:g}"
             measured |= {"workload": workload, "batch": WORKLOADS[workload].batch}
             keep(options, "step", measured, ("workload", "threads"))
 
@@ -133,7 +134,10 @@ def in_turn(options, commands, threads, figures_of):
         "passes": options.passes,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes"),
         "commit": commit(),
-        "command": shlex.join(["python3", "benches/peers/run.py", *sys.argv[1:]]),
+        # What measures this again, without the places where things lie on this machine.
+        "command": f"python3 benches/peers/run.py {options.what} --threads {threads} "
+        f"--passes {options.passes} --timeout {options.timeout:g}"
+        + (" --quick" if options.quick else ""),
         "machine": machine(),
         "versions": versions,
         "cores_used_by_others": max(others, default=0.0),
@@ -144,12 +148,13 @@ def in_turn(options, commands, threads, figures_of):
 def step_figures(name, printed):
     """Figures of each contestant in what one process printed."""
     if name != "tacita":
-        return {name: {key: printed[key] for key in ("cpu_ms", "wall_ms", "peak_mib")}}
+        return {name: {key: printed[key] for key in ("cpu_ms", "wall_ms", "peak_mib", "steps")}}
     return {
         f"tacita-{kind}": {
             "cpu_ms": printed[kind]["cpu_ms"]["median"],
             "wall_ms": printed[kind]["wall_ms"]["median"],
             "peak_mib": printed[kind]["peak_mib"],
+            "steps": printed["steps"],
         }
         for kind in ("plain", "private")
     }

@@ -5,7 +5,14 @@ import jax.numpy as jnp
 import optax
 
 import models_jax
-from workloads import CLIPPING_THRESHOLD, LEARNING_RATES, NOISE_MULTIPLIER, WORKLOADS, Images
+from workloads import (
+    CLIPPING_THRESHOLD,
+    LEARNING_RATES,
+    NOISE_MULTIPLIER,
+    WORKLOADS,
+    Images,
+    check_parameters,
+)
 
 
 def smallest_step():
@@ -18,6 +25,7 @@ def make_step(name, mode, batch):
     workload = WORKLOADS[name]
     inputs, targets = (as_jax(values, workload.data) for values in batch)
     parameters, forward = models_jax.build(name)
+    check_parameters(name, sum(values.size for values in jax.tree.leaves(parameters)))
     rule = {"sgd": optax.sgd, "adam": optax.adam}[workload.optimizer]
     optimizer = rule(LEARNING_RATES[workload.optimizer])
 

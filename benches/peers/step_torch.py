@@ -9,7 +9,13 @@ import torch
 from torch import nn
 
 import models_torch
-from workloads import CLIPPING_THRESHOLD, LEARNING_RATES, NOISE_MULTIPLIER, WORKLOADS
+from workloads import (
+    CLIPPING_THRESHOLD,
+    LEARNING_RATES,
+    NOISE_MULTIPLIER,
+    WORKLOADS,
+    check_parameters,
+)
 
 # Opacus warns about its secure mode and about hooks at every start.
 warnings.filterwarnings("ignore")
@@ -47,6 +53,7 @@ def make_step(name, mode, batch, fastdp_source):
     workload = WORKLOADS[name]
     inputs, targets = (torch.from_numpy(values) for values in batch)
     model = models_torch.build(name, lstm_layer(mode)).train()
+    check_parameters(name, sum(values.numel() for values in model.parameters()))
     rule = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[workload.optimizer]
     optimizer = rule(model.parameters(), lr=LEARNING_RATES[workload.optimizer])
     loss = MeanSquaredError() if name == "autoencoder" else nn.CrossEntropyLoss()
@@ -106,7 +113,7 @@ def attach_fastdp(source, model, optimizer, batch):
 
 
 def refusing_untrained_layers(step):
-    """FastDP only prints that it leaves a layer untrained; the time of such a step means nothing."""
+    """FastDP only prints that it leaves a layer untrained; such a step is no training step."""
 
     def checked():
         printed = io.StringIO()

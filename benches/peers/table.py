@@ -129,11 +129,12 @@ def origin(measured):
         for m in measured
     }
     versions = {f"{name} {v}" for m in measured for name, v in m["versions"].items()}
+    passes = sorted({str(m["passes"]) for m in measured})
     lines = [
         f"Measured on {'; '.join(sorted(machines))}, "
         f"{min(m['date'] for m in measured)[:10]} to {max(m['date'] for m in measured)[:10]}, "
         f"Tacita at {', '.join(sorted({m['commit'] for m in measured}))}; "
-        f"{', '.join(sorted(versions))}. Passes: {', '.join(sorted({str(m['passes']) for m in measured}))}."
+        f"{', '.join(sorted(versions))}. Passes: {', '.join(passes)}."
     ]
     if any(busy(m) for m in measured):
         lines.append(
