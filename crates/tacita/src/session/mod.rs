@@ -226,8 +226,9 @@ impl Session {
         &self.clipper
     }
 
-    /// Records of one pass.
-    pub(crate) fn micro_batch(&self) -> usize {
+    /// Records of one pass at most: a larger draw is cut. Public, since it depends on the model and
+    /// the options only.
+    pub fn micro_batch(&self) -> usize {
         self.micro_batch
     }
 

@@ -13,9 +13,7 @@ use tacita::PrivateModel;
 
 /// Steps of each kind made before any is timed.
 const WARM_UP: u64 = 3;
-/// Without a number of steps, timing goes on for this long in all...
-const TIME_MS: f64 = 10_000.0;
-/// ...but for no fewer steps of each kind than this...
+/// By time, no fewer steps of each kind are made than this...
 const FEWEST: u64 = 5;
 /// ...and no more than this.
 const MOST: u64 = 200;
@@ -31,6 +29,34 @@ pub enum Kind {
     Private,
 }
 
+/// How many steps of each kind are timed.
+#[derive(Debug, Clone, Copy)]
+pub enum Length {
+    /// So many.
+    Steps(u64),
+    /// As many as this time holds, within bounds.
+    Seconds(f64),
+}
+
+impl Length {
+    fn most(self) -> u64 {
+        match self {
+            Self::Steps(steps) => steps,
+            Self::Seconds(_) => MOST,
+        }
+    }
+
+    /// Whether `steps` steps of each kind, which took so long, are enough.
+    fn reached(self, steps: u64, milliseconds: f64) -> bool {
+        match self {
+            Self::Steps(wanted) => steps >= wanted,
+            Self::Seconds(seconds) => {
+                steps >= MOST || (steps >= FEWEST && milliseconds >= 1e3 * seconds)
+            }
+        }
+    }
+}
+
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -38,8 +64,8 @@ pub struct Setting {
     pub workload: Workload,
     /// Records per step.
     pub batch: usize,
-    /// Timed steps of each kind; by time if none.
-    pub steps: Option<u64>,
+    /// Timed steps of each kind.
+    pub length: Length,
     /// Whether the private step asks OSO's second query.
     pub query_directions: bool,
 }
@@ -71,6 +97,8 @@ pub struct Measured {
     pub setting: Setting,
     /// Timed steps of each kind.
     pub steps: usize,
+    /// Records of one private pass at most; a larger batch is cut.
+    pub records_per_pass: usize,
     /// The plain step.
     pub plain: Times,
     /// The private step.
@@ -93,7 +121,8 @@ impl Spread {
 }
 
 impl Times {
-    fn of(steps: &[Elapsed]) -> Self {
+    /// Of the times of steps, of which there must be one at least.
+    pub fn of(steps: &[Elapsed]) -> Self {
         let cpu: Option<Vec<f64>> = steps.iter().map(|step| step.cpu).collect();
         Self {
             wall: Spread::of(steps.iter().map(|step| step.wall).collect()),
@@ -105,9 +134,12 @@ impl Times {
 /// Times the setting in this process and its memory in processes of their own.
 pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
     let device = Device::default();
-    let (plain, private) = setting
-        .workload
-        .accept(setting.batch, &device, InTurn(setting))?;
+    let in_turn = InTurn {
+        warm_up: WARM_UP,
+        length: setting.length,
+        query_directions: setting.query_directions,
+    };
+    let made = setting.workload.accept(setting.batch, &device, in_turn)?;
     let memory = [Kind::Plain, Kind::Private].map(|kind| memory_in_child(setting, kind, threads));
     let memory = match memory {
         [Ok(plain), Ok(private)] => plain.zip(private).map(|(a, b)| [a, b]),
@@ -115,42 +147,66 @@ pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
     };
     Ok(Measured {
         setting,
-        steps: plain.len(),
-        plain: Times::of(&plain),
-        private: Times::of(&private),
+        steps: made.plain.len(),
+        records_per_pass: made.records_per_pass,
+        plain: Times::of(&made.plain),
+        private: Times::of(&made.private),
         memory,
     })
 }
 
 /// Makes plain and private steps in turn, so that whatever else the machine does hits both.
-struct InTurn(Setting);
+pub struct InTurn {
+    /// Steps of each kind made before any is timed.
+    pub warm_up: u64,
+    /// Timed steps of each kind.
+    pub length: Length,
+    /// Whether the private step asks OSO's second query.
+    pub query_directions: bool,
+}
+
+/// Steps made in turn.
+pub struct Made {
+    /// Parameters of the model.
+    pub parameters: usize,
+    /// Records of one private pass at most.
+    pub records_per_pass: usize,
+    /// Times of plain steps.
+    pub plain: Vec<Elapsed>,
+    /// Times of private steps.
+    pub private: Vec<Elapsed>,
+}
 
 impl Visitor for InTurn {
-    type Output = (Vec<Elapsed>, Vec<Elapsed>);
+    type Output = Made;
 
-    fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Self::Output> {
-        let most = self.0.steps.unwrap_or(MOST);
+    fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Made> {
         let mut plain = trial.plain();
-        let mut private = trial.private(WARM_UP + most, self.0.query_directions)?;
-        for _ in 0..WARM_UP {
+        let mut private =
+            trial.private(self.warm_up + self.length.most(), self.query_directions)?;
+        for _ in 0..self.warm_up {
             plain = plain.step()?;
             private = private.step()?;
         }
         let (mut plains, mut privates) = (Vec::new(), Vec::new());
         let mut total = 0.0;
-        for step in 0..most {
-            if self.0.steps.is_none() && step >= FEWEST && total >= TIME_MS {
-                break;
-            }
+        while !self.length.reached(plains.len() as u64, total) {
             let start = Moment::now();
             plain = plain.step()?;
-            plains.push(start.elapsed());
+            let plain_time = start.elapsed();
             let start = Moment::now();
             private = private.step()?;
-            privates.push(start.elapsed());
-            total += plains[step as usize].wall + privates[step as usize].wall;
+            let private_time = start.elapsed();
+            total += plain_time.wall + private_time.wall;
+            plains.push(plain_time);
+            privates.push(private_time);
         }
-        Ok((plains, privates))
+        Ok(Made {
+            parameters: trial.model.num_params(),
+            records_per_pass: private.records_per_pass(),
+            plain: plains,
+            private: privates,
+        })
     }
 }
 

@@ -1,15 +1,19 @@
-//! `tacita bench`: what a private step costs beside a plain one.
+//! `tacita bench`: what a private step costs beside a plain one, what an epoch costs, and how both
+//! grow.
 
 mod clock;
+mod data_clock;
+mod epoch;
 mod made_up;
 mod measure;
+mod scaling;
 mod step;
 mod table;
 mod workload;
 
 use anyhow::{Result, ensure};
 use clap::{Subcommand, ValueEnum};
-use measure::{Kind, Setting};
+use measure::{Kind, Length, Setting};
 use serde_json::Value;
 use workload::Workload;
 
@@ -24,6 +28,10 @@ pub struct Args {
 enum What {
     /// Time and memory of a plain and of a private training step
     Step(StepArgs),
+    /// Time of one private epoch of MNIST, and how long it waits for data
+    Epoch(epoch::EpochArgs),
+    /// Time per step as the batch and the model grow
+    Scaling(scaling::ScalingArgs),
 }
 
 /// Arguments of `tacita bench step`.
@@ -43,9 +51,12 @@ struct StepArgs {
     /// Records per step [default: the workload's usual one]
     #[arg(long, value_name = "B")]
     batch: Option<usize>,
-    /// Timed steps of each kind [default: as many as 10 s hold, from 5 to 200]
-    #[arg(long, value_name = "N")]
+    /// Timed steps of each kind, instead of seconds
+    #[arg(long, value_name = "N", conflicts_with = "seconds")]
     steps: Option<u64>,
+    /// Time steps for so long, from 5 to 200 of each kind
+    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    seconds: f64,
     /// Worker threads [default: all cores]
     #[arg(long, value_name = "T")]
     threads: Option<usize>,
@@ -80,20 +91,32 @@ fn parse_workloads(text: &str) -> Result<Workloads, String> {
 
 /// Runs `tacita bench`.
 pub fn run(args: &Args) -> Result<()> {
-    let What::Step(args) = &args.what;
+    match &args.what {
+        What::Step(args) => run_step(args),
+        What::Epoch(args) => epoch::run(args),
+        What::Scaling(args) => scaling::run(args),
+    }
+}
+
+fn run_step(args: &StepArgs) -> Result<()> {
     if let Some(batch) = args.batch {
         ensure!(batch > 0, "--batch must be at least 1, got {batch}");
     }
     if let Some(steps) = args.steps {
         ensure!(steps > 0, "--steps must be at least 1, got {steps}");
     }
+    let seconds = args.seconds;
+    ensure!(
+        seconds >= 0.0 && seconds.is_finite(),
+        "--seconds must be a finite number of at least 0, got {seconds}"
+    );
     if let Some(threads) = args.threads {
         measure::limit_threads(threads)?;
     }
     let settings = args.workload.0.iter().map(|&workload| Setting {
         workload,
         batch: args.batch.unwrap_or(workload.default_batch()),
-        steps: args.steps,
+        length: args.steps.map_or(Length::Seconds(seconds), Length::Steps),
         query_directions: args.query_directions,
     });
     if !args.json && args.only.is_none() {

@@ -108,6 +108,11 @@ impl<B: Take, M: PrivateModel<B>> Plain<'_, B, M> {
 }
 
 impl<B: Take, M: PrivateModel<B>> Private<'_, B, M> {
+    /// Records of one pass at most; a larger batch is cut.
+    pub fn records_per_pass(&self) -> usize {
+        self.session.micro_batch()
+    }
+
     /// One step.
     pub fn step(mut self) -> Result<Self> {
         let round = self.session.open_round()?;

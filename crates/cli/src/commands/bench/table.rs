@@ -39,20 +39,17 @@ pub fn line(measured: &Measured) -> String {
 
 /// Everything measured, as JSON.
 pub fn to_json(measured: &Measured, threads: Option<usize>) -> Value {
-    let spread =
-        |spread: Spread| json!({ "median": spread.median, "p10": spread.low, "p90": spread.high });
     let kind = |times: Times, peak: Option<f64>| {
-        json!({
-            "wall_ms": spread(times.wall),
-            "cpu_ms": times.cpu.map(spread),
-            "peak_mib": peak,
-        })
+        let mut object = times_to_json(times);
+        object["peak_mib"] = peak.into();
+        object
     };
     let [plain_peak, private_peak] = [0, 1].map(|index| measured.memory.map(|m| m[index]));
     json!({
         "workload": measured.setting.workload.name(),
         "batch": measured.setting.batch,
         "steps": measured.steps,
+        "records_per_pass": measured.records_per_pass,
         "threads": threads.unwrap_or_else(rayon::current_num_threads),
         "query_directions": measured.setting.query_directions,
         "plain": kind(measured.plain, plain_peak),
@@ -63,6 +60,13 @@ pub fn to_json(measured: &Measured, threads: Option<usize>) -> Value {
             "peak": memory_ratio(measured),
         },
     })
+}
+
+/// Times of one kind of step, as JSON.
+pub fn times_to_json(times: Times) -> Value {
+    let spread =
+        |spread: Spread| json!({ "median": spread.median, "p10": spread.low, "p90": spread.high });
+    json!({ "wall_ms": spread(times.wall), "cpu_ms": times.cpu.map(spread) })
 }
 
 fn wall_ratio(measured: &Measured) -> f64 {

@@ -42,6 +42,22 @@ pub trait Visitor {
     fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Self::Output>;
 }
 
+/// Makes an [`Workload::Mlp`] of another hidden width and `batch` records, and hands both to the
+/// visitor.
+pub fn mlp_of_width<V: Visitor>(
+    width: usize,
+    batch: usize,
+    device: &Device,
+    visitor: V,
+) -> Result<V::Output> {
+    visitor.visit(Trial {
+        workload: Workload::Mlp,
+        model: MlpConfig::new(vec![784, width, width, 10]).init(&device.clone().autodiff()),
+        records: MadeUp::new(made_up::rows::<784>, batch, device),
+        device: device.clone(),
+    })
+}
+
 impl Workload {
     /// Every workload.
     pub const ALL: [Self; 8] = [
