@@ -119,18 +119,13 @@ fn convolutions(wanted: &str) {
         report(quickest(|| {
             convolution::per_sample_norms(&geometry, &x, &dy)
         }));
-        if convolution::gram_is_cheaper(&geometry) {
-            report(quickest(|| convolution::gram_norms(&geometry, &x, &dy)));
-        }
+        report(quickest(|| convolution::gram_norms(&geometry, &x, &dy)));
         println!();
     }
 }
 
 fn poolings(wanted: &str) {
-    println!(
-        "{:28} {:>10} {:>10} {:>10} {:>10}",
-        "ms", "max", "backward", "average", "backward"
-    );
+    println!("{:28} {:>10} {:>10}", "ms", "max", "backward");
     for (name, planes, size, kernel, stride) in [
         ("pool 2 s1 256x16x14x14", 256 * 16, 14, 2, 1),
         ("pool 2 s1 256x32x5x5", 256 * 32, 5, 2, 1),
@@ -154,11 +149,9 @@ fn poolings(wanted: &str) {
         let dy = values(planes * output * output);
         let winners = pooling::maximum_forward(&window, &x).winners;
         println!(
-            "{name:28} {:10.2} {:10.2} {:10.2} {:10.2}",
+            "{name:28} {:10.2} {:10.2}",
             quickest(|| pooling::maximum_forward(&window, &x)),
             quickest(|| pooling::maximum_backward(&window, &dy, &winners)),
-            quickest(|| pooling::average_forward(&window, &x, true)),
-            quickest(|| pooling::average_backward(&window, &dy, true)),
         );
     }
 }

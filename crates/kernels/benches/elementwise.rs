@@ -157,10 +157,6 @@ fn flat() {
     time("row_squares 256 x 100k", batch * width, || {
         update::row_squares(&all, width)
     });
-    let mut into = values(1 << 20, 1.0);
-    time("scale_add 1M", 1 << 20, || {
-        update::scale_add(&mut into, &all[..1 << 20], 1e-6)
-    });
 }
 
 fn main() {

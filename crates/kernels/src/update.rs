@@ -2,22 +2,6 @@
 use crate::vector::{PIECE, add_scaled, piece_of_rows, round_up, squares, total, vectorised};
 use rayon::prelude::*;
 
-/// `into += factor · values`.
-///
-/// # Panics
-/// If the lengths differ.
-pub fn scale_add(into: &mut [f32], values: &[f32], factor: f32) {
-    assert_eq!(into.len(), values.len(), "lengths of a sum");
-    into.par_chunks_mut(PIECE)
-        .zip(values.par_chunks(PIECE))
-        .for_each(|(into, values)| {
-            vectorised(
-                #[inline(always)]
-                || add_scaled(into, values, factor),
-            );
-        });
-}
-
 /// Σᵢ `factors[i]` · row i of the `width` values of each sample.
 ///
 /// A factor of exactly 0 skips its row, whatever stands there: a sample that is clipped away
@@ -168,18 +152,5 @@ mod tests {
         assert_eq!(seen[1], f32::INFINITY);
         assert!(seen[2].is_nan());
         assert_eq!(seen[3], 0.0);
-    }
-
-    #[test]
-    fn scale_add_equals_the_loop() {
-        for count in [0, 1, 17, 70_003] {
-            let mut into = values(count, 1);
-            let (before, add) = (into.clone(), values(count, 2));
-            scale_add(&mut into, &add, -0.5);
-            for ((seen, before), add) in into.iter().zip(before).zip(add) {
-                let exact = f64::from(before) - 0.5 * f64::from(add);
-                assert!((f64::from(*seen) - exact).abs() <= 1e-7);
-            }
-        }
     }
 }

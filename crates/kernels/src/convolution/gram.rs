@@ -12,13 +12,6 @@ use crate::product::{Into, Matrix, Workers, multiply};
 use pulp::Arch;
 use rayon::prelude::*;
 
-/// Whether [`gram_norms`] multiplies so much less than [`per_sample_norms`](super::per_sample_norms)
-/// that its narrower products pay: a quarter, as measured.
-pub fn gram_is_cheaper(geometry: &Geometry) -> bool {
-    let (patch, channels) = (geometry.patch(), geometry.channels_out / geometry.groups);
-    4 * geometry.positions() * (patch + channels) < patch * channels
-}
-
 /// The squared norm of each sample's weight gradient by inner products between positions.
 ///
 /// The terms cancel, so here the rounding error of a square is relative to `reach²`: with unit roundoff

@@ -21,8 +21,7 @@ mod weight_gradient;
 
 pub use forward::forward;
 pub use geometry::Geometry;
-pub use gram::{gram_is_cheaper, gram_norms};
+pub use gram::gram_norms;
 pub use input_gradient::input_gradient;
 pub use norms::{Norms, per_sample_norms};
-pub use patches::patches;
 pub use weight_gradient::{per_sample_weight_gradients, weight_gradient, weighted_weight_gradient};

@@ -2,36 +2,6 @@
 
 use super::Geometry;
 use pulp::Arch;
-use rayon::prelude::*;
-
-/// The windows of samples `first..first + count`: `[count, channels_in · k1 · k2, positions]`.
-///
-/// # Panics
-/// If the sizes are no convolution, `x` has another length, or the samples do not exist.
-pub fn patches(geometry: &Geometry, x: &[f32], first: usize, count: usize) -> Vec<f32> {
-    geometry.check(Some(x), None, None);
-    assert!(
-        first + count <= geometry.batch,
-        "samples {first}..{} of {}",
-        first + count,
-        geometry.batch
-    );
-    let rows = geometry.groups * geometry.patch();
-    let positions = geometry.positions();
-    let mut columns = vec![0.0; count * rows * positions];
-    if columns.is_empty() {
-        return columns;
-    }
-    columns
-        .par_chunks_mut(rows * positions)
-        .enumerate()
-        .for_each(|(sample, columns)| {
-            let size = geometry.sample_in();
-            let x = &x[(first + sample) * size..][..size];
-            gather(geometry, x, columns, positions);
-        });
-    columns
-}
 
 /// Writes one sample's windows into a matrix whose rows begin `row_stride` values apart.
 pub(super) fn gather(geometry: &Geometry, x: &[f32], columns: &mut [f32], row_stride: usize) {

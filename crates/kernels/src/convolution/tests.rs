@@ -5,6 +5,17 @@ use crate::random::{close, source};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
+/// The windows of samples `first..first + count`: `[count, channels_in · k1 · k2, positions]`.
+fn patches(g: &Geometry, x: &[f32], first: usize, count: usize) -> Vec<f32> {
+    let size = g.groups * g.patch() * g.positions();
+    let mut columns = vec![0.0; count * size];
+    for (sample, columns) in columns.chunks_exact_mut(size).enumerate() {
+        let x = &x[(first + sample) * g.sample_in()..][..g.sample_in()];
+        super::patches::gather(g, x, columns, g.positions());
+    }
+    columns
+}
+
 /// A geometry from free choices; `spare` rows and columns of the largest output are left out.
 fn geometries() -> impl Strategy<Value = Geometry> {
     let axis = || {

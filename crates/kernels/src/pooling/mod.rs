@@ -1,11 +1,9 @@
-//! Maximum and average over windows of each plane, `[batch, channels, height, width]`.
+//! The maximum over windows of each plane, `[batch, channels, height, width]`.
 
-mod average;
 mod maximum;
 #[cfg(test)]
 mod tests;
 
-pub use average::{average_backward, average_forward};
 pub use maximum::{Maxima, NOWHERE, maximum_backward, maximum_forward};
 
 use crate::convolution::Geometry;

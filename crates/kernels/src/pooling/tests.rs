@@ -99,23 +99,4 @@ proptest! {
         }
         close(&maximum_backward(&w, &dy, &maxima.winners), &dx)?;
     }
-
-    #[test]
-    fn averages_are_the_nested_loop(w in windows(), seed: u64, count_padding: bool) {
-        let x = source(seed)(w.planes * w.plane_in());
-        let dy = source(seed ^ 1)(w.planes * w.plane_out());
-        let mut y = vec![0.0; dy.len()];
-        let mut dx = vec![0.0; x.len()];
-        for at in 0..dy.len() {
-            let start = at / w.plane_out() * w.plane_in();
-            let window = &members(&w)[at % w.plane_out()];
-            let count = if count_padding { w.kernel[0] * w.kernel[1] } else { window.len() };
-            for &member in window {
-                y[at] += f64::from(x[start + member]) / count as f64;
-                dx[start + member] += f64::from(dy[at]) / count as f64;
-            }
-        }
-        close(&average_forward(&w, &x, count_padding), &y)?;
-        close(&average_backward(&w, &dy, count_padding), &dx)?;
-    }
 }

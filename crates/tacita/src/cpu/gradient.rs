@@ -81,18 +81,23 @@ pub(crate) fn recomputed_norm(convolution: &Convolution) -> Option<SquaredNorm> 
     Some(norm)
 }
 
+/// Norms of a convolution from inner products between positions.
+pub(crate) fn gram_norm(convolution: &Convolution) -> Option<SquaredNorm> {
+    let (sizes, x, dy) = parts(convolution)?;
+    let kernels::Norms { squares, reach } = kernels::gram_norms(&sizes, x.slice(), dy.slice());
+    let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
+    let operations = 2 * (sizes.patch() + sizes.channels_out / sizes.groups) + 8;
+    let reach = tensor(reach);
+    Some(SquaredNorm {
+        value: tensor(squares).clamp_min(0.0),
+        slack: reach.clone() * reach * gamma(operations),
+    })
+}
+
 /// Σᵢ cᵢ gᵢ, `[elements]`.
 pub(crate) fn weighted_sum(convolution: &Convolution, factors: &Tensor<1>) -> Option<Tensor<1>> {
     let (sizes, x, dy) = parts(convolution)?;
     let factors = Values::free(factors)?;
     let sum = kernels::weighted_weight_gradient(&sizes, x.slice(), dy.slice(), factors.slice());
     Some(Values::new(sum, [sizes.weights()]).into())
-}
-
-/// The patches each output position sees, `[count, channels · kernel, positions]`.
-pub(crate) fn patches(convolution: &Convolution, first: usize, count: usize) -> Option<Tensor<3>> {
-    let (sizes, x, _) = parts(convolution)?;
-    let patches = kernels::patches(&sizes, x.slice(), first, count);
-    let shape = [count, sizes.groups * sizes.patch(), sizes.positions()];
-    Some(Values::new(patches, shape).into())
 }

@@ -64,15 +64,8 @@ impl Convolution {
         } = self.size();
         let output = self.output.clone().narrow(0, first, count);
         let output = output.reshape([count, blocks, left, positions]);
-        #[cfg(feature = "cpu")]
-        let quick = cpu::patches(self, first, count);
-        #[cfg(not(feature = "cpu"))]
-        let quick: Option<Tensor<3>> = None;
-        let shape = [count, blocks, right, positions];
-        let patches = match quick {
-            Some(patches) => patches.reshape(shape),
-            None => self.patches(first, count).reshape(shape),
-        };
+        let patches = self.patches(first, count);
+        let patches = patches.reshape([count, blocks, right, positions]);
         (output.swap_dims(2, 3), patches.swap_dims(2, 3))
     }
 
@@ -109,9 +102,10 @@ impl Convolution {
         performance: &Performance,
     ) -> SquaredNorm {
         #[cfg(feature = "cpu")]
-        if strategy != Strategy::Gram
-            && let Some(norm) = cpu::recomputed_norm(self)
-        {
+        if let Some(norm) = match strategy {
+            Strategy::Gram => cpu::gram_norm(self),
+            _ => cpu::recomputed_norm(self),
+        } {
             return norm;
         }
         let size = self.size();
