@@ -1,5 +1,6 @@
 //! What may be published of a run's course, a line for some of its steps.
 
+use super::folder::write_whole;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -31,21 +32,20 @@ pub struct Metrics {
 impl Metrics {
     /// Begins anew, or goes on after a step: later lines of an earlier attempt are dropped.
     pub fn open(path: &Path, after: u64) -> Result<Self> {
-        let context = || format!("cannot write {}", path.display());
         let old = fs::read_to_string(path).unwrap_or_default();
         let lines: Vec<Metric> = (old.lines())
             .filter_map(|line| serde_json::from_str(line).ok())
             .filter(|metric: &Metric| metric.step <= after)
             .collect();
-        let mut file = OpenOptions::new()
-            .create(true)
-            .write(true)
-            .truncate(true)
-            .open(path)
-            .with_context(context)?;
+        let mut kept = String::new();
         for line in &lines {
-            writeln!(file, "{}", serde_json::to_string(line)?).with_context(context)?;
+            kept.push_str(&serde_json::to_string(line)?);
+            kept.push('\n');
         }
+        // Whole or not at all: a run killed here must not lose the course of its earlier steps.
+        write_whole(path, kept.as_bytes())?;
+        let file = OpenOptions::new().append(true).open(path);
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self { file, lines })
     }
 
