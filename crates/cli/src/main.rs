@@ -12,6 +12,7 @@ mod run;
 mod theory;
 mod tune;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -54,9 +55,40 @@ enum Command {
 /// The status for bad input, which is also what clap uses for bad arguments.
 const BAD_INPUT: u8 = 2;
 
+/// As much stack as a main thread has.
+const STACK_BYTES: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    match in_pool(command) {
+        Ok(status) => status,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// Runs the command on one of the worker threads. From outside their pool every parallel loop would wake
+/// a worker and put this thread to sleep, some hundred times in a training step.
+fn in_pool(command: Command) -> anyhow::Result<ExitCode> {
+    let threads = match &command {
+        Command::Bench(args) => args.threads(),
+        _ => None,
+    };
+    anyhow::ensure!(threads != Some(0), "--threads must be at least 1, got 0");
+    rayon::ThreadPoolBuilder::new()
+        // 0 is as many as there are cores.
+        .num_threads(threads.unwrap_or(0))
+        .stack_size(STACK_BYTES)
+        .build_global()
+        .context("cannot start the worker threads")?;
+    rayon::scope(|_| run(command))
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
     let done = |result: anyhow::Result<()>| result.map(|()| ExitCode::SUCCESS);
-    let result = match Cli::parse().command {
+    match command {
         Command::Train(args) => commands::train::run(&args),
         Command::Resume(args) => commands::resume::run(&args),
         Command::Predict(args) => done(commands::predict::run(&args)),
@@ -67,12 +99,5 @@ fn main() -> ExitCode {
         Command::Calibrate(args) => done(commands::calibrate::run(&args)),
         Command::Tune(args) => done(commands::tune::run(&args)),
         Command::Reproduce(args) => done(commands::reproduce::run(&args)),
-    };
-    match result {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(BAD_INPUT)
-        }
     }
 }

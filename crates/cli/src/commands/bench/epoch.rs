@@ -2,7 +2,6 @@
 
 use super::clock::{Elapsed, Moment, peak_resident_mib, resident_mib};
 use super::data_clock::{DataClock, Timed};
-use super::measure::limit_threads;
 use crate::datasets::{self, Builtin, ImageSize, Images, Opened, RecordSet, Source};
 use crate::models::Scored;
 use crate::random::SplitMix;
@@ -31,7 +30,7 @@ pub struct EpochArgs {
     batch: u64,
     /// Worker threads [default: all cores]
     #[arg(long, value_name = "T")]
-    threads: Option<usize>,
+    pub threads: Option<usize>,
     /// A thousand made-up images, to see that it works
     #[arg(long)]
     quick: bool,
@@ -61,9 +60,6 @@ struct Epoch {
 
 /// Runs `tacita bench epoch`.
 pub fn run(args: &EpochArgs) -> Result<()> {
-    if let Some(threads) = args.threads {
-        limit_threads(threads)?;
-    }
     let idle = resident_mib();
     let data = data(args.quick)?;
     let records = data.images.labels().len() as u64;

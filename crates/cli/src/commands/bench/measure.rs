@@ -4,7 +4,7 @@ use super::clock::{Elapsed, Moment, peak_resident_mib, resident_mib};
 use super::made_up::Take;
 use super::step::Trial;
 use super::workload::{Visitor, Workload};
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use burn::tensor::Device;
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -278,15 +278,6 @@ impl Visitor for OnlyOne {
         }
         Ok(())
     }
-}
-
-/// Limits the worker threads of tensor operations.
-pub fn limit_threads(threads: usize) -> Result<()> {
-    ensure!(threads > 0, "--threads must be at least 1, got {threads}");
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .map_err(|error| anyhow!("cannot use {threads} threads: {error}"))
 }
 
 #[cfg(test)]

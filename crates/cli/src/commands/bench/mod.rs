@@ -34,6 +34,17 @@ enum What {
     Scaling(scaling::ScalingArgs),
 }
 
+impl Args {
+    /// The worker threads asked for.
+    pub fn threads(&self) -> Option<usize> {
+        match &self.what {
+            What::Step(args) => args.threads,
+            What::Epoch(args) => args.threads,
+            What::Scaling(args) => args.threads,
+        }
+    }
+}
+
 /// Arguments of `tacita bench step`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -110,9 +121,6 @@ fn run_step(args: &StepArgs) -> Result<()> {
         seconds >= 0.0 && seconds.is_finite(),
         "--seconds must be a finite number of at least 0, got {seconds}"
     );
-    if let Some(threads) = args.threads {
-        measure::limit_threads(threads)?;
-    }
     let settings = args.workload.0.iter().map(|&workload| Setting {
         workload,
         batch: args.batch.unwrap_or(workload.default_batch()),

@@ -1,6 +1,6 @@
 //! `tacita bench scaling`: time per step as the batch and the model grow.
 
-use super::measure::{InTurn, Length, Made, Times, limit_threads};
+use super::measure::{InTurn, Length, Made, Times};
 use super::table::times_to_json;
 use super::workload::{Workload, mlp_of_width};
 use crate::plot::{Chart, Series, Stroke, render};
@@ -46,7 +46,7 @@ pub struct ScalingArgs {
     steps: u64,
     /// Worker threads [default: all cores]
     #[arg(long, value_name = "T")]
-    threads: Option<usize>,
+    pub threads: Option<usize>,
     /// Draw both curves as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -80,9 +80,6 @@ struct Curve {
 
 /// Runs `tacita bench scaling`.
 pub fn run(args: &ScalingArgs) -> Result<()> {
-    if let Some(threads) = args.threads {
-        limit_threads(threads)?;
-    }
     let (largest, widest, steps) = if args.quick {
         (2 * SMALLEST_BATCH, 2 * SMALLEST_WIDTH, 2)
     } else {
