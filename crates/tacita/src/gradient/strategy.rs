@@ -71,10 +71,9 @@ impl Performance {
         }
         let (t, d, p) = (size.positions as f64, size.left as f64, size.right as f64);
         // Multiply-adds per sample and block. A kept gradient is written, squared and read again:
-        // memory traffic that costs about as much as forty multiply-adds an entry (2 ns where a
-        // product of matrices makes 20 a nanosecond).
+        // memory traffic that costs about as much as sixteen multiply-adds an entry.
         let product = t * d * p;
-        let kept = product + 40.0 * d * p;
+        let kept = product + 16.0 * d * p;
         let gram = t * t * (d + p) + product;
         let recomputed = 2.0 * product + 4.0 * d * p;
         let room = size.factor_bytes() + kept_left;

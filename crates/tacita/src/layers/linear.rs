@@ -53,7 +53,12 @@ impl Linear {
             let gradient = gradient.reshape([batch, positions, d_output]);
             let mut contributions = vec![Contribution::outer(input, gradient.clone(), [weight])];
             if let Some(bias) = bias {
-                contributions.push(Contribution::direct(gradient.sum_dim(1), [bias]));
+                // One position is its own sum.
+                let sums = match positions {
+                    1 => gradient,
+                    _ => gradient.sum_dim(1),
+                };
+                contributions.push(Contribution::direct(sums, [bias]));
             }
             contributions
         });

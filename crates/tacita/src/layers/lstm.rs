@@ -290,13 +290,14 @@ fn contributions(
     inputs: SideBySide,
     hiddens: SideBySide,
 ) -> Vec<Contribution> {
+    let sums = gradient.clone().sum_dim(1);
     let mut contributions = vec![
         Contribution::outer(read, gradient.clone(), inputs.weights),
-        Contribution::outer(before, gradient.clone(), hiddens.weights),
+        Contribution::outer(before, gradient, hiddens.weights),
     ];
     for biases in [inputs.biases, hiddens.biases] {
         if !biases.is_empty() {
-            contributions.push(Contribution::direct(gradient.clone().sum_dim(1), biases));
+            contributions.push(Contribution::direct(sums.clone(), biases));
         }
     }
     contributions
