@@ -100,18 +100,13 @@ pub fn weighted_scatter_add(
         rows.len() * width,
         "one gradient row per index"
     );
-    by_table_part(
+    scatter(
         row_count,
         width,
         rows,
-        positions(rows, factors),
+        factors,
         #[inline(always)]
-        |row, sample, position| {
-            if factors[sample] != 0.0 {
-                let gradient = &gradient[position * width..][..width];
-                add_scaled(row, gradient, factors[sample]);
-            }
-        },
+        |_, position| &gradient[position * width..][..width],
     )
 }
 
@@ -134,16 +129,33 @@ pub fn weighted_scatter_add_shared(
         factors.len() * width,
         "one gradient row per sample"
     );
+    scatter(
+        row_count,
+        width,
+        rows,
+        factors,
+        #[inline(always)]
+        |sample, _| &gradient[sample * width..][..width],
+    )
+}
+
+/// Adds `factors[sample]` times the vector of a sample and position to its row.
+fn scatter<'a>(
+    row_count: usize,
+    width: usize,
+    rows: &[i64],
+    factors: &[f32],
+    vector: impl Fn(usize, usize) -> &'a [f32] + Sync,
+) -> Vec<f32> {
     by_table_part(
         row_count,
         width,
         rows,
         positions(rows, factors),
         #[inline(always)]
-        |row, sample, _| {
+        |row, sample, position| {
             if factors[sample] != 0.0 {
-                let gradient = &gradient[sample * width..][..width];
-                add_scaled(row, gradient, factors[sample]);
+                add_scaled(row, vector(sample, position), factors[sample]);
             }
         },
     )

@@ -13,6 +13,18 @@ pub(super) fn samples_per_block(geometry: &Geometry) -> usize {
         .min(samples_per_share(geometry))
 }
 
+/// A worker's room for the windows of a block of samples, and for their products side by side; empty
+/// where nothing has to be laid out.
+pub(super) fn block_scratch(geometry: &Geometry, block: usize) -> (Vec<f32>, Vec<f32>) {
+    let windows = geometry.groups * geometry.patch() * geometry.positions();
+    let (windows, products) = match block {
+        1 if geometry.is_pointwise() => (0, 0),
+        1 => (windows, 0),
+        _ => (windows * block, geometry.sample_out() * block),
+    };
+    (vec![0.0; windows], vec![0.0; products])
+}
+
 /// Samples of one worker's share. One share per thread, so that sums depend on the number of threads
 /// but not on how they were scheduled.
 pub(super) fn samples_per_share(geometry: &Geometry) -> usize {

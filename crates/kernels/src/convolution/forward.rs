@@ -1,7 +1,7 @@
 //! The convolution itself.
 
 use super::Geometry;
-use super::block::{samples_per_block, samples_per_share, suits_shifts};
+use super::block::{block_scratch, samples_per_block, samples_per_share, suits_shifts};
 use super::patches::gather;
 use super::phases::Phases;
 use super::tile::{LANES, Packed, Shifted};
@@ -119,22 +119,7 @@ fn share_forward(
     let channels = geometry.channels_out / groups;
     let block = samples_per_block(geometry);
     let direct = block == 1 && geometry.is_pointwise();
-    let mut columns = vec![
-        0.0;
-        if direct {
-            0
-        } else {
-            groups * patch * block * positions
-        }
-    ];
-    let mut products = vec![
-        0.0;
-        if block == 1 {
-            0
-        } else {
-            geometry.sample_out() * block
-        }
-    ];
+    let (mut columns, mut products) = block_scratch(geometry, block);
     for first in (0..y.len() / geometry.sample_out()).step_by(block) {
         let start = first * geometry.sample_out();
         let samples = block.min((y.len() - start) / geometry.sample_out());

@@ -1,7 +1,9 @@
 //! The derivative with respect to the input, which is also a transposed convolution.
 
 use super::Geometry;
-use super::block::{samples_per_block, samples_per_share, side_by_side, suits_transposed_shifts};
+use super::block::{
+    block_scratch, samples_per_block, samples_per_share, side_by_side, suits_transposed_shifts,
+};
 use super::patches::scatter;
 use super::transposed_phases::TransposedPhases;
 use crate::product::{Into, Matrix, Workers, multiply};
@@ -53,22 +55,7 @@ fn share_input_gradient(geometry: &Geometry, weight: &[f32], dy: &[f32], dx: &mu
     let channels = geometry.channels_out / groups;
     let block = samples_per_block(geometry);
     let direct = block == 1 && geometry.is_pointwise();
-    let mut columns = vec![
-        0.0;
-        if direct {
-            0
-        } else {
-            groups * patch * block * positions
-        }
-    ];
-    let mut beside = vec![
-        0.0;
-        if block == 1 {
-            0
-        } else {
-            geometry.sample_out() * block
-        }
-    ];
+    let (mut columns, mut beside) = block_scratch(geometry, block);
     let (size_in, size_out) = (geometry.sample_in(), geometry.sample_out());
     for (index, dx) in dx.chunks_mut(block * size_in).enumerate() {
         let samples = dx.len() / size_in;

@@ -33,7 +33,10 @@
 //! and a noisy value cannot be made by hand:
 //!
 //! ```compile_fail,E0451
-//! let noisy = tacita::Noisy { step: 0, ..todo!() };
+//! # use tacita::Noisy;
+//! fn forge(other: Noisy) -> Noisy {
+//!     Noisy { step: 0, ..other }
+//! }
 //! ```
 
 mod error;
