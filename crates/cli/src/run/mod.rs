@@ -10,6 +10,7 @@ mod device;
 mod estimate;
 mod evaluate;
 mod facts;
+mod finish;
 mod folder;
 mod metrics;
 mod plain;

@@ -1,24 +1,21 @@
 //! Starts a run, or goes on with one.
 
 use super::evaluate::{evaluate, mean};
+use super::finish::Finish;
 use super::metrics::{Metric, Metrics};
 use super::progress::ProgressLine;
 use super::resolved::PublicFacts;
-use super::spending::{self, Spending};
-use super::{
-    FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, device, facts,
-    write_whole,
-};
-use crate::commands::report as report_command;
+use super::spending::Spending;
+use super::{FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, device};
 use crate::datasets::{self, DataSet, Opened, TestSet};
-use crate::models::{Score, Scored};
-use crate::report::facts::{Evaluation, Facts};
+use crate::models::Scored;
+use crate::report::facts::Evaluation;
 use anyhow::{Context, Result, bail, ensure};
 use burn::tensor::Device;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use tacita::{Checkpoint, Keys, Opening, Report, Trained, Trainer};
+use tacita::{Checkpoint, Keys, Opening, Report, Trainer};
 
 /// How much is said while a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -362,142 +359,5 @@ impl Visitor for Training<'_> {
             seconds,
         };
         finish.write(trained, test, &device)
-    }
-}
-
-/// The noisy accuracy that an earlier attempt released and wrote down.
-fn earlier_evaluation(folder: &RunFolder) -> Option<Evaluation> {
-    let text = std::fs::read_to_string(folder.facts()).ok()?;
-    let facts: Facts = serde_json::from_str(&text).ok()?;
-    facts.evaluation
-}
-
-/// What remains to be done after the last step.
-struct Finish<'a> {
-    run: &'a Resolved,
-    record: &'a RunRecord,
-    metrics: &'a Metrics,
-    folder: &'a RunFolder,
-    parameters: usize,
-    seconds: f64,
-}
-
-impl Finish<'_> {
-    fn write<R: FromSet, M: Scored<R::Batch>>(
-        self,
-        trained: Trained<M>,
-        test: Option<(R, bool)>,
-        device: &Device,
-    ) -> Result<Outcome> {
-        let Self {
-            run,
-            record,
-            folder,
-            ..
-        } = self;
-        let Trained {
-            model,
-            report,
-            steps,
-            unscored,
-        } = trained;
-        tacita::save_model(&model, &folder.model())?;
-        let burn_record = folder.burn_record();
-        (model.clone().save_file(&burn_record))
-            .with_context(|| format!("cannot write {}", burn_record.display()))?;
-
-        let mut squared_error = None;
-        let mut rounds = run.plan.statistics() + steps;
-        let mut lost_score = false;
-        let evaluation = match (test, unscored) {
-            (Some((test, true)), _) => {
-                let scores = evaluate(&model, &test, device);
-                match M::SCORE {
-                    Score::Accuracy => Some(self.public_accuracy(&scores)),
-                    Score::SquaredError => {
-                        squared_error = Some(mean(&scores));
-                        None
-                    }
-                }
-            }
-            (Some((test, false)), Some(mut session)) if M::SCORE == Score::Accuracy => {
-                let left = run.plan.ledger().steps() - session.ledger().steps();
-                let evaluation = if left < run.plan.scores() {
-                    // Spent by an earlier attempt; what it released stands, if it was written.
-                    earlier_evaluation(folder)
-                } else {
-                    let scores = evaluate(&model, &test, device);
-                    let right = session.score(scores.iter().map(|score| *score > 0.5))?;
-                    let all = session.score(scores.iter().map(|_| true))?.max(1.0);
-                    let noise = run.settings.score_noise.unwrap_or(f64::NAN);
-                    let accuracy = (right / all).clamp(0.0, 1.0);
-                    Some(Evaluation::NoisyCount {
-                        on: "private test records".into(),
-                        accuracy,
-                        noise_std: noise * (1.0 + accuracy * accuracy).sqrt() / all,
-                    })
-                };
-                rounds = session.ledger().steps();
-                lost_score = evaluation.is_none();
-                session.close()?;
-                evaluation
-            }
-            (_, Some(session)) => {
-                session.close()?;
-                None
-            }
-            _ => None,
-        };
-        let lines = self.metrics.lines();
-        let mut facts = facts::facts(
-            run,
-            record,
-            self.parameters,
-            lines,
-            rounds,
-            evaluation.clone(),
-        );
-        if lost_score {
-            facts.caveats.push(
-                "The accuracy on private test records was lost when the run died; its cost stays spent."
-                    .into(),
-            );
-        }
-        let text = format!("{:#}\n", serde_json::to_value(&facts)?);
-        write_whole(&folder.facts(), text.as_bytes())?;
-        let page = report_command::read(folder.path())?;
-        let path = folder.path();
-        report_command::write(&page, &path.join("report.html"), &path.join("report.json"))?;
-        let spent = if steps < run.plan.steps() {
-            spending::of_prefix(&run.plan, rounds)?
-        } else {
-            None
-        };
-        Ok(Outcome {
-            folder: path.to_path_buf(),
-            spent,
-            evaluation,
-            squared_error,
-            over_steps: self.over_steps(),
-            report,
-            steps,
-            seconds: self.seconds,
-        })
-    }
-
-    fn over_steps(&self) -> Vec<(u64, f64)> {
-        let tested = self.metrics.lines().iter();
-        tested
-            .filter_map(|metric| Some((metric.step, metric.test_score?)))
-            .collect()
-    }
-
-    fn public_accuracy(&self, scores: &[f64]) -> Evaluation {
-        Evaluation::PublicTest {
-            on: format!("public test records of {}", self.record.name),
-            records: scores.len() as u64,
-            accuracy: mean(scores),
-            over_steps: self.over_steps(),
-        }
     }
 }

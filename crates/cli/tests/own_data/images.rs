@@ -1,0 +1,77 @@
+//! Images.
+
+use crate::common::{empty, path, printed, refused, summary};
+use crate::share_right;
+use std::fs;
+
+fn png(level: u8) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, 8, 8);
+    encoder.set_color(png::ColorType::Grayscale);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&[level; 64]).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+#[test]
+fn images_are_trained_on_and_classified() {
+    let folder = empty("own", "images");
+    let images = folder.join("scans");
+    for index in 0..60_u8 {
+        for (class, level) in [("dark", index), ("light", 255 - index)] {
+            let place = images.join(class);
+            fs::create_dir_all(&place).unwrap();
+            fs::write(place.join(format!("{index}.png")), png(level)).unwrap();
+        }
+    }
+    let schema = folder.join("schema.toml");
+    fs::write(&schema, "image = { width = 8, height = 8, channels = 1 }\n").unwrap();
+    let out = folder.join("run");
+    let arguments = [
+        "train",
+        "--images",
+        path(&images),
+        "--schema",
+        path(&schema),
+        "--records",
+        "120",
+        "--noise",
+        "1",
+        "--steps",
+        "40",
+        "--model",
+        "logistic",
+        "--out",
+        path(&out),
+    ];
+    refused(&arguments, &["--public-folder-names", "--classes"]);
+    refused(
+        &[&arguments[..], &["--classes", "dark,bright"]].concat(),
+        &["light", "bright"],
+    );
+    summary(&[&arguments[..], &["--public-folder-names"]].concat());
+    let said = printed(&["predict", path(&out), "--input", path(&images.join("dark"))]);
+    assert!(share_right(&said, |_| "dark") > 0.9, "{said}");
+    let said = printed(&[
+        "predict",
+        path(&out),
+        "--input",
+        path(&images.join("light").join("3.png")),
+    ]);
+    assert_eq!(share_right(&said, |_| "light"), 1.0, "{said}");
+    refused(
+        &["predict", path(&out), "--input", path(&schema)],
+        &["schema.toml", "image"],
+    );
+
+    fs::write(images.join("dark").join("bad.png"), "no picture").unwrap();
+    let out = folder.join("bad");
+    let mut arguments = arguments;
+    arguments[arguments.len() - 1] = path(&out);
+    refused(
+        &[&arguments[..], &["--public-folder-names"]].concat(),
+        &["bad.png"],
+    );
+    assert!(!out.exists());
+}

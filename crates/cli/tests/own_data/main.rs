@@ -1,0 +1,62 @@
+//! Training on the user's own tables, texts and images.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod images;
+mod mistakes;
+mod tables;
+mod texts;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A made-up table whose outcome follows the age.
+fn table(folder: &Path, rows: usize) -> PathBuf {
+    let mut text = String::from("id,age,ward,income,postcode,outcome\n");
+    for row in 0..rows {
+        let age = row * 37 % 100;
+        let ward = ["north", "south", "east"][row % 3];
+        let outcome = if age > 50 { "ill" } else { "healthy" };
+        let line = format!(
+            "{row},{age},{ward},{},{},{outcome}\n",
+            row * 7919 % 9000,
+            row % 97
+        );
+        text.push_str(&line);
+    }
+    let file = folder.join("patients.csv");
+    fs::write(&file, text).unwrap();
+    file
+}
+
+const COLUMNS: &str = r#"
+[columns.id]
+kind = "ignored"
+[columns.age]
+min = 0
+max = 120
+[columns.ward]
+categories = ["north", "south", "east"]
+[columns.income]
+kind = "numeric"
+[columns.postcode]
+buckets = 8
+"#;
+
+fn schema(folder: &Path) -> PathBuf {
+    let file = folder.join("schema.toml");
+    let head = "records = 800\n[label]\nclasses = [\"healthy\", \"ill\"]\n";
+    fs::write(&file, format!("{head}{COLUMNS}")).unwrap();
+    file
+}
+
+/// The share of lines whose prediction is right.
+fn share_right(predictions: &str, right: impl Fn(usize) -> &'static str) -> f64 {
+    let lines: Vec<&str> = predictions.lines().collect();
+    let good = lines.iter().enumerate().filter(|(index, line)| {
+        let class = line.split('\t').nth(1).unwrap();
+        class == right(*index)
+    });
+    good.count() as f64 / lines.len() as f64
+}

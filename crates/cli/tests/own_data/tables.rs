@@ -1,0 +1,194 @@
+//! Tables: trained on, scored with noise, reported, resumed and used.
+
+use crate::common::{empty, fresh, json, path, printed, refused, summary};
+use crate::{COLUMNS, schema, share_right, table};
+use std::fs;
+
+#[test]
+fn a_table_is_trained_on_scored_with_noise_reported_resumed_and_used() {
+    let folder = empty("own", "table");
+    let (csv, schema, out) = (table(&folder, 800), schema(&folder), folder.join("run"));
+    let run = summary(&[
+        "train",
+        "--csv",
+        path(&csv),
+        "--label",
+        "outcome",
+        "--schema",
+        path(&schema),
+        "--estimate-bounds",
+        "--test-share",
+        "0.25",
+        "--score-noise",
+        "10",
+        "--epsilon",
+        "6",
+        "--steps",
+        "40",
+        "--out",
+        path(&out),
+    ]);
+    let accuracy = run["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.6, "{run}");
+    assert!(run["epsilon"]["upper"].as_f64().unwrap() <= 6.0);
+
+    // One statistic, the steps, two counts: all of it in the ledger, all of it in the report.
+    let record = tacita::read_ledger_file(&out.join("ledger.jsonl")).unwrap();
+    assert_eq!(record.released.steps(), 43);
+    assert_eq!(record.released, record.plan);
+    let facts = json(&out.join("facts.json"));
+    assert_eq!(facts["rounds_made"], 43);
+    assert_eq!(facts["evaluation"]["kind"], "noisy-count");
+    assert_eq!(facts["data"]["public_record_count"], 600);
+    let estimated = |fact: &&serde_json::Value| fact["origin"] == "privately-estimated";
+    let preparation = facts["preparation"].as_array().unwrap();
+    assert_eq!(preparation.iter().filter(estimated).count(), 1);
+
+    // Resuming a finished run changes nothing; the score is not drawn again.
+    let names = [
+        "ledger.jsonl",
+        "facts.json",
+        "model.safetensors",
+        "report.json",
+    ];
+    let before = names.map(|name| fs::read(out.join(name)).unwrap());
+    let again = summary(&["resume", path(&out)]);
+    assert_eq!(again["accuracy"], run["accuracy"]);
+    assert!(before == names.map(|name| fs::read(out.join(name)).unwrap()));
+
+    // The folder is all that is needed to predict: neither schema nor data.
+    fs::rename(&schema, folder.join("moved.toml")).unwrap();
+    let other = folder.join("new.csv");
+    fs::rename(&csv, &other).unwrap();
+    let said = printed(&["predict", path(&out), "--input", path(&other)]);
+    let right = |index: usize| {
+        if index * 37 % 100 > 50 {
+            "ill"
+        } else {
+            "healthy"
+        }
+    };
+    assert!(share_right(&said, right) > 0.8, "{said}");
+    let said = printed(&["predict", path(&out), "--input", path(&other), "--json"]);
+    let first: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+    let sum: f64 = ["healthy", "ill"]
+        .iter()
+        .map(|class| first["probability"][class].as_f64().unwrap())
+        .sum();
+    assert!((sum - 1.0).abs() < 1e-5, "{first}");
+
+    // Input that does not fit is named.
+    let bad = folder.join("bad.csv");
+    fs::write(&bad, "agee,ward,income,postcode\n1,north,2,3\n").unwrap();
+    refused(
+        &["predict", path(&out), "--input", path(&bad)],
+        &["bad.csv", "age", "agee"],
+    );
+    fs::write(&bad, "age,ward,income,postcode\n1,west,2,3\n").unwrap();
+    refused(
+        &["predict", path(&out), "--input", path(&bad)],
+        &["line 2", "west"],
+    );
+    fs::write(&bad, "age,ward,income,postcode\n").unwrap();
+    refused(
+        &["predict", path(&out), "--input", path(&bad)],
+        &["no input"],
+    );
+    refused(
+        &["predict", path(&out), "--input", "/nonexistent.csv"],
+        &["/nonexistent.csv"],
+    );
+    // The data are gone, so the run cannot go on.
+    refused(&["resume", path(&out)], &["patients.csv"]);
+}
+
+#[test]
+fn settings_in_a_file_with_a_public_test_share() {
+    let folder = empty("own", "settings");
+    let (csv, out) = (table(&folder, 400), folder.join("run"));
+    let file = folder.join("run.toml");
+    let columns = COLUMNS
+        .replace("[columns.", "[declared.columns.")
+        .replace("kind = \"numeric\"", "min = 0\nmax = 9000");
+    let settings = format!(
+        "csv = {:?}\nlabel = \"outcome\"\nrecords = 400\ntest-share = 0.3\npublic-test = true\n\
+         steps = 10\nnoise = 1.0\ntest-every = 5\n[declared.label]\nclasses = [\"healthy\", \"ill\"]\n{columns}",
+        path(&csv)
+    );
+    fs::write(&file, &settings).unwrap();
+    let run = summary(&["train", path(&file), "--steps", "15", "--out", path(&out)]);
+    assert_eq!(run["steps"], 15, "a flag counts more than the file");
+    let facts = json(&out.join("facts.json"));
+    assert_eq!(facts["evaluation"]["kind"], "public-test");
+    let caveats = facts["data"]["caveats"].to_string();
+    assert!(caveats.contains("declared public"), "{caveats}");
+    // The resolved settings give the same plan again.
+    let config = out.join("config.toml");
+    let again = summary(&["train", path(&config), "--out", path(&folder.join("again"))]);
+    assert_eq!(again["epsilon"], run["epsilon"]);
+
+    for (from, to, wanted) in [
+        ("noise = 1.0", "noize = 1.0", vec!["noize", "noise"]),
+        (
+            "[columns.age]\nmin",
+            "[columns.age]\nminn",
+            vec!["minn", "min"],
+        ),
+        ("steps = 10", "steps = \"ten\"", vec!["steps", "ten"]),
+        ("steps = 10", "steps = ", vec!["run.toml"]),
+    ] {
+        let edited = settings.replacen(
+            &from.replace("[columns.", "[declared.columns."),
+            &to.replace("[columns.", "[declared.columns."),
+            1,
+        );
+        assert_ne!(edited, settings);
+        fs::write(&file, edited).unwrap();
+        let out = fresh("own", "settings-refused");
+        refused(&["train", path(&file), "--out", path(&out)], &wanted);
+        assert!(!out.exists());
+    }
+    refused(&["train", "/nonexistent.toml"], &["/nonexistent.toml"]);
+}
+
+#[test]
+fn a_test_share_must_be_public_or_scored_with_noise() {
+    let folder = empty("own", "share");
+    let (csv, schema, out) = (table(&folder, 200), schema(&folder), folder.join("run"));
+    let arguments = [
+        "train",
+        "--csv",
+        path(&csv),
+        "--label",
+        "outcome",
+        "--schema",
+        path(&schema),
+        "--estimate-bounds",
+        "--steps",
+        "5",
+        "--out",
+        path(&out),
+        "--test-share",
+    ];
+    let with = |extra: &[&'static str]| [&arguments[..], extra].concat();
+    refused(&with(&["0.2"]), &["--public-test", "--score-noise"]);
+    refused(&with(&["1.5", "--public-test"]), &["1.5"]);
+    refused(
+        &with(&["0.2", "--public-test", "--score-noise", "5"]),
+        &["--score-noise"],
+    );
+    refused(
+        &with(&["0.2", "--score-noise", "5", "--test-every", "2"]),
+        &["--test-every"],
+    );
+    refused(
+        &with(&["0.2", "--score-noise", "0.01"]),
+        &["statistics and scores alone"],
+    );
+    // Checked before anything is spent on bounds.
+    refused(
+        &with(&["0.2", "--public-test", "--model", "cnn"]),
+        &["cnn", "mlp"],
+    );
+    assert!(!out.exists());
+}
