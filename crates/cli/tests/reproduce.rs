@@ -133,7 +133,7 @@ fn a_preset_is_resolved_shown_and_certified_before_any_data_are_opened() {
             "scattering",
         ),
         ("imdb", "logistic (202 parameters)", "word-means"),
-        ("names", "logistic (36,882 parameters)", "n-grams"),
+        ("names", "logistic (147,474 parameters)", "n-grams"),
     ] {
         let plan = printed(&[
             "train",

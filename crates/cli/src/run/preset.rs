@@ -1,4 +1,4 @@
-//! Settings that do well and were known before the records were seen.
+//! Settings that do well, from public knowledge.
 
 use super::Settings;
 use crate::datasets::{Builtin, Source};

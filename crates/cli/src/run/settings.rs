@@ -79,7 +79,7 @@ pub struct Settings {
     #[arg(long, help_heading = "Data")]
     pub offline: bool,
 
-    /// Settings that do well, known before the records were seen; others you give count more
+    /// Settings that do well, from public knowledge; others you give count more
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub preset: Option<Preset>,
     /// Model [default: what suits the data]

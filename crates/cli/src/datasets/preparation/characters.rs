@@ -41,7 +41,7 @@ const FOLDED: &[(&str, &str)] = &[
 ];
 
 /// The character in ASCII.
-fn fold(character: char) -> String {
+pub(super) fn fold(character: char) -> String {
     FOLDED
         .iter()
         .find(|(marked, _)| marked.contains(character))

@@ -14,14 +14,18 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// One of `buckets` for a text: the same on every machine and for ever, because runs depend on it.
-/// FNV-1a (Fowler, Noll, Vo; 64 bits), then the finaliser of SplitMix64 for even remainders.
 pub fn bucket(text: &str, buckets: usize) -> usize {
+    (hash(text) % buckets.max(1) as u64) as usize
+}
+
+/// FNV-1a (Fowler, Noll, Vo; 64 bits), then the finaliser of SplitMix64 for even remainders.
+pub(super) fn hash(text: &str) -> u64 {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     let mixed = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((mixed ^ (mixed >> 31)) % buckets.max(1) as u64) as usize
+    mixed ^ (mixed >> 31)
 }
 
 /// Words hashed to numbers from 1, cut or padded with 0 to one length (feature hashing, Weinberger
