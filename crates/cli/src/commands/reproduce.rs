@@ -1,7 +1,9 @@
 //! `tacita reproduce`: the papers' tables, ours beside theirs.
 
 use crate::report::number::up;
-use crate::reproduce::{self, Accountant, Book, Column, Cut, Experiment, Key, Method, Noise};
+use crate::reproduce::{
+    self, Accountant, Book, Column, Cut, Diagnostic, Experiment, Key, Method, Noise,
+};
 use crate::run::{self, Output};
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -13,9 +15,14 @@ use std::path::PathBuf;
 #[command(after_help = "\
 What there is:
   dynamic  table1 (MNIST, Fashion-MNIST), table2 (IMDB), table3 (names), table5 (chest X-rays), figure3 (sweep of ρ)
+           figure1 (norms of gradients)
   auto     table1 (MNIST, Fashion-MNIST), figure14 and figure15 (γ or threshold by learning rate)
-  oso      table8 to table13 (MNIST, Fashion-MNIST, AG News): grids whose runs share the budget
+           figure12 (share of clipped gradients), figure13 (norms of gradients)
+  oso      table8 to table13 (MNIST, Fashion-MNIST, AG News): grids whose runs share the budget; drawn, they are
+           Figures 6 to 11; figure1 (cosines of sanitised gradients over thresholds)
   best     mnist, fashion-mnist, imdb, names: --preset best
+
+Tables with several budgets are drawn beside the page as well. Figures of gradients look at raw quantities.
 
 What is in the results already is not run again; a run that was stopped is taken up. Seeds are fixed, so these runs \
 are NOT PRIVATE: for public data only.
@@ -87,33 +94,30 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(device) = &args.device {
         run::device(device)?;
     }
-    let mut book = Book::open(&args.results, &args.paper, &args.table)?;
-    let mut found = false;
-    for experiment in reproduce::find(&args.paper, &args.table)? {
-        for method in &experiment.methods {
-            for column in experiment.columns(method, args.accountant, args.cut())? {
-                let runs = args.runs(&experiment, method, &column)?;
-                found |= !runs.is_empty();
-                if !args.make(&experiment, &column, &runs, &mut book)? {
-                    say!("Stopped. The same command goes on.");
-                    return Ok(());
-                }
-            }
-        }
+    let mut figures = reproduce::diagnostics()?.into_iter();
+    let figure = figures.find(|figure| figure.paper == args.paper && figure.figure == args.table);
+    let whole = match figure {
+        Some(figure) => args.look(&figure)?,
+        None => args.make_table()?,
+    };
+    if !whole {
+        say!("Stopped. The same command goes on.");
+        return Ok(());
     }
-    ensure!(
-        found || args.seeds == 0,
-        "no cell of {} {} is like that; --list shows all",
-        args.paper,
-        args.table
-    );
     if args.list {
         return Ok(());
     }
-    let folder = args.page.parent().filter(|folder| folder.is_dir());
-    if folder.is_some() {
+    if let Some(folder) = args.page.parent().filter(|folder| folder.is_dir()) {
         let page = reproduce::render(&args.results)?;
-        run::write_whole(&args.page, page.as_bytes())?;
+        for (file, svg) in &page.figures {
+            let file = folder.join(file);
+            if let Some(folder) = file.parent() {
+                fs::create_dir_all(folder)
+                    .with_context(|| format!("cannot make {}", folder.display()))?;
+            }
+            run::write_whole(&file, svg.as_bytes())?;
+        }
+        run::write_whole(&args.page, page.text.as_bytes())?;
         say!("Written to {}", args.page.display());
     }
     Ok(())
@@ -133,6 +137,60 @@ impl Args {
             quick: self.quick,
             steps_limit: self.steps_limit,
         }
+    }
+
+    /// Makes what is missing of a table; false if Ctrl-C came first.
+    fn make_table(&self) -> Result<bool> {
+        let mut book = Book::open(&self.results, &self.paper, &self.table)?;
+        let mut found = false;
+        for experiment in reproduce::find(&self.paper, &self.table)? {
+            for method in &experiment.methods {
+                for column in experiment.columns(method, self.accountant, self.cut())? {
+                    let runs = self.runs(&experiment, method, &column)?;
+                    found |= !runs.is_empty();
+                    if !self.make(&experiment, &column, &runs, &mut book)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        ensure!(
+            found || self.seeds == 0,
+            "no cell of {} {} is like that; --list shows all",
+            self.paper,
+            self.table
+        );
+        Ok(true)
+    }
+
+    /// Makes what is missing of a figure of gradients; false if Ctrl-C came first.
+    fn look(&self, figure: &Diagnostic) -> Result<bool> {
+        ensure!(
+            !self.published && self.cells.is_none() && self.epsilon.is_none() && self.set.is_none(),
+            "{} {} is a figure of one set and one budget: only --method chooses among its lines",
+            self.paper,
+            self.table
+        );
+        let place = (self.data_dir.clone(), self.device.clone());
+        let named = self.method.as_deref().unwrap_or_default();
+        for line in figure.lines.iter().filter(|line| line.name.contains(named)) {
+            let (accountant, cut) = (self.accountant, self.cut());
+            let there = figure.find(&self.results, line, accountant, cut)?.is_some();
+            let what = format!("{}, {}", figure.set, line.name);
+            if there || self.list || self.seeds == 0 {
+                say!(
+                    "{what}: {}",
+                    if there { "there already" } else { "to be run" }
+                );
+                continue;
+            }
+            let made = figure.look(&self.results, line, accountant, cut, &place);
+            if !made.with_context(|| what.clone())? {
+                return Ok(false);
+            }
+            say!("{what}: looked at, NOT PRIVATE");
+        }
+        Ok(true)
     }
 
     /// The runs of a column that are asked for.

@@ -1,5 +1,6 @@
 //! Figures of the book: [`crate::theory`] as charts.
 
+mod budget;
 mod convergence;
 mod noise;
 mod policies;
@@ -18,7 +19,7 @@ pub struct Figure {
 }
 
 /// All figures.
-pub const FIGURES: [Figure; 9] = [
+pub const FIGURES: [Figure; 11] = [
     Figure {
         name: "alignment-noise",
         about: "how noise takes a scaled gradient off its direction (Bu et al. 2023, Figure 9)",
@@ -63,6 +64,16 @@ pub const FIGURES: [Figure; 9] = [
         name: "noise-frontier",
         about: "noise of the gradient and of the side query (Galli et al. 2024, Figure 2)",
         charts: noise::frontier,
+    },
+    Figure {
+        name: "budget-spent",
+        about: "the budget over the steps with growing μ (Du et al. 2021, Figure 2)",
+        charts: budget::consumption,
+    },
+    Figure {
+        name: "budget-bounds",
+        about: "three accountants on dynamic DP-SGD (Du et al. 2021, Figure 4)",
+        charts: budget::bounds,
     },
 ];
 

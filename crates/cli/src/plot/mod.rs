@@ -5,5 +5,5 @@ mod spending;
 mod svg;
 
 pub use chart::{Chart, Mark, Series, Stroke};
-pub use spending::spent;
+pub use spending::{over_steps, spent, top};
 pub use svg::{inline, legend_items, power_of_ten, render};

@@ -64,7 +64,7 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
             curve.series.push(series(deltas(accountant, ledger, end)?));
             spending
                 .series
-                .push(series(epsilons(accountant, ledger, delta)?));
+                .push(series(over_steps(accountant, ledger, delta)?));
         }
     }
     let svg = render(&[curve, spending]);
@@ -100,7 +100,7 @@ fn accountants() -> [Known; 3] {
 }
 
 /// ε at `delta` of growing prefixes.
-fn epsilons(
+pub fn over_steps(
     accountant: &dyn Accountant,
     ledger: &Ledger,
     delta: f64,
@@ -131,7 +131,8 @@ fn deltas(
         .collect()
 }
 
-fn top(reading: Reading) -> f64 {
+/// The end of a reading that a line is drawn through.
+pub fn top(reading: Reading) -> f64 {
     match reading {
         Reading::UpperBound(value) | Reading::Estimate(value) => value,
         Reading::Bracket { upper, .. } => upper,

@@ -1,5 +1,6 @@
 //! An experiment: one table of a paper on one data set.
 
+use super::diagnostic::diagnostics;
 use crate::run::{Settings, known};
 use crate::tune::{Candidate, Space};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -160,6 +161,8 @@ fn table_names() -> Result<Vec<String>> {
     let mut names: Vec<String> = (all()?.iter())
         .map(|experiment| format!("{} {}", experiment.paper, experiment.table))
         .collect();
+    let figures = diagnostics()?.into_iter();
+    names.extend(figures.map(|figure| format!("{} {}", figure.paper, figure.figure)));
     names.dedup();
     Ok(names)
 }
@@ -286,7 +289,8 @@ impl Cut {
         self == Self::default()
     }
 
-    fn apply(self, settings: &mut Settings) {
+    /// Shortens a run.
+    pub fn apply(self, settings: &mut Settings) {
         if self.quick {
             let part = |steps: u64| ((steps as f64 * QUICK_PART).ceil() as u64).max(1);
             settings.steps = settings.steps.map(part);

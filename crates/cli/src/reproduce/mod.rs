@@ -2,6 +2,8 @@
 //!
 //! Experiments use fixed seeds, so none of these runs is private.
 
+mod charts;
+mod diagnostic;
 mod experiment;
 mod machine;
 mod measure;
@@ -11,6 +13,7 @@ mod results;
 #[cfg(test)]
 mod tests;
 
+pub use diagnostic::{Diagnostic, diagnostics};
 pub use experiment::{Accountant, Column, Cut, Experiment, Method, find};
 pub use measure::{Noise, measure};
 pub use page::render;

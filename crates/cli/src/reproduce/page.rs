@@ -1,7 +1,10 @@
 //! The page of results in the book: the paper's number beside ours.
 
+use super::charts;
+use super::diagnostic::{Diagnostic, Seen, diagnostics};
 use super::experiment::{Accountant, Cut, Experiment, Measure, all};
 use super::results::{Book, Cell, Key};
+use crate::plot;
 use crate::report::number::up;
 use anyhow::Result;
 use std::fmt::Write;
@@ -32,10 +35,20 @@ noise is always certified, count in both columns.
 |---|---|---|---|
 ";
 
+/// The page and its pictures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// In Markdown.
+    pub text: String,
+    /// Names of files beside the page, and what is in them.
+    pub figures: Vec<(String, String)>,
+}
+
 /// The page of everything in a folder of results.
-pub fn render(folder: &Path) -> Result<String> {
+pub fn render(folder: &Path) -> Result<Page> {
     let mut page = HEAD.to_string();
     let empty = page.len();
+    let mut figures = Vec::new();
     for experiment in all()? {
         let book = Book::open(folder, &experiment.paper, &experiment.table)?;
         let mut cells: Vec<&Cell> = Vec::new();
@@ -45,14 +58,53 @@ pub fn render(folder: &Path) -> Result<String> {
             }
         }
         if !cells.is_empty() {
-            section(&mut page, &experiment, cells)?;
+            figures.extend(section(&mut page, &experiment, cells)?);
         }
+    }
+    for diagnostic in diagnostics()? {
+        let seen = diagnostic.seen(folder)?;
+        figures.extend(gradients(&mut page, &diagnostic, &seen)?);
     }
     if page.len() == empty {
         page.push_str("\nNothing has been run to its end yet.\n");
     }
     page.push_str(&coverage(folder)?);
-    Ok(page)
+    Ok(Page {
+        text: page,
+        figures,
+    })
+}
+
+/// A picture as a file beside the page, and its place in it.
+fn picture(page: &mut String, name: &str, about: &str, chart: plot::Chart) -> (String, String) {
+    let file = format!("figures/{name}.svg");
+    page.push_str(&format!("\n![{about}]({file})\n"));
+    (file, plot::render(&[chart]))
+}
+
+/// A figure of raw gradients.
+fn gradients(
+    page: &mut String,
+    diagnostic: &Diagnostic,
+    seen: &[Seen],
+) -> Result<Option<(String, String)>> {
+    let Some(chart) = charts::of_gradients(diagnostic, seen) else {
+        return Ok(None);
+    };
+    writeln!(page, "\n## {}: {}\n", diagnostic.source, diagnostic.set)?;
+    writeln!(
+        page,
+        "Raw gradients of public records, one seed: NOT PRIVATE. Chosen here: {}. The paper prints a picture and no numbers.",
+        diagnostic.chosen.join("; ")
+    )?;
+    let name = format!("results-{}-{}", diagnostic.paper, diagnostic.figure);
+    let figure = picture(page, &name, &diagnostic.source, chart);
+    made_by(
+        page,
+        seen.iter()
+            .map(|seen| (&seen.commit, &seen.machine, &seen.date)),
+    )?;
+    Ok(Some(figure))
 }
 
 /// How much of every table has been run.
@@ -83,6 +135,23 @@ fn coverage(folder: &Path) -> Result<String> {
             experiment.set
         )?;
     }
+    for diagnostic in diagnostics()? {
+        let seen = diagnostic.seen(folder)?;
+        let count = |accountant| {
+            let made = seen.iter().filter(|seen| seen.cut().is_none());
+            let made = made.filter(|seen| seen.accountant == accountant).count();
+            format!("{made} of {}", diagnostic.lines.len())
+        };
+        writeln!(
+            text,
+            "| {} {} | {} | {} | {} |",
+            diagnostic.paper,
+            diagnostic.figure,
+            diagnostic.set,
+            count(Accountant::Paper),
+            count(Accountant::Pld)
+        )?;
+    }
     Ok(text)
 }
 
@@ -102,7 +171,11 @@ fn grid_size(experiment: &Experiment, key: &Key) -> Result<Option<usize>> {
     Ok(None)
 }
 
-fn section(page: &mut String, experiment: &Experiment, mut cells: Vec<&Cell>) -> Result<()> {
+fn section(
+    page: &mut String,
+    experiment: &Experiment,
+    mut cells: Vec<&Cell>,
+) -> Result<Option<(String, String)>> {
     writeln!(page, "\n## {}: {}\n", experiment.source, experiment.set)?;
     let number = match experiment.measure {
         Measure::Accuracy => "Accuracy in percent.",
@@ -130,15 +203,35 @@ fn section(page: &mut String, experiment: &Experiment, mut cells: Vec<&Cell>) ->
             .then(epsilon(a).total_cmp(&epsilon(b)))
     });
     if experiment.has_grids() {
-        grid_table(page, experiment, &cells)?;
+        cells = best_of_grids(page, experiment, &cells)?;
     } else {
         plain_table(page, &cells)?;
     }
-    let mut made: Vec<String> = (cells.iter())
-        .flat_map(|cell| &cell.trials)
-        .map(|trial| {
-            let commit = trial.commit.as_deref().unwrap_or("unknown");
-            format!("commit {commit} on {}, {}", trial.machine, trial.date)
+    let trials = cells.iter().flat_map(|cell| &cell.trials);
+    made_by(
+        page,
+        trials.map(|trial| (&trial.commit, &trial.machine, &trial.date)),
+    )?;
+    Ok(charts::of_table(experiment, &cells).map(|chart| {
+        let set = experiment.set.to_lowercase().replace(' ', "-");
+        let (paper, table) = (&experiment.paper, &experiment.table);
+        let name = match paper.as_str() {
+            "best" => format!("results-best-{table}"),
+            _ => format!("results-{paper}-{table}-{set}"),
+        };
+        picture(page, &name, &chart.title.clone(), chart)
+    }))
+}
+
+/// Which source made the results, where and when.
+fn made_by<'a>(
+    page: &mut String,
+    makers: impl Iterator<Item = (&'a Option<String>, &'a String, &'a String)>,
+) -> Result<()> {
+    let mut made: Vec<String> = makers
+        .map(|(commit, machine, date)| {
+            let commit = commit.as_deref().unwrap_or("unknown");
+            format!("commit {commit} on {machine}, {date}")
         })
         .collect();
     made.sort();
@@ -171,8 +264,13 @@ fn plain_table(page: &mut String, cells: &[&Cell]) -> Result<()> {
     Ok(())
 }
 
-/// One row for each grid: the best of its choices that ran.
-fn grid_table(page: &mut String, experiment: &Experiment, cells: &[&Cell]) -> Result<()> {
+/// One row for each grid: the best of its choices that ran. Gives those.
+fn best_of_grids<'a>(
+    page: &mut String,
+    experiment: &Experiment,
+    cells: &[&'a Cell],
+) -> Result<Vec<&'a Cell>> {
+    let mut all_best = Vec::new();
     writeln!(page, "{GRID_HEAD}")?;
     writeln!(
         page,
@@ -193,6 +291,7 @@ fn grid_table(page: &mut String, experiment: &Experiment, cells: &[&Cell]) -> Re
         }) else {
             continue;
         };
+        all_best.push(best);
         let claimed = best.trials.iter().find_map(|trial| trial.epsilon_claimed);
         writeln!(
             page,
@@ -212,7 +311,7 @@ fn grid_table(page: &mut String, experiment: &Experiment, cells: &[&Cell]) -> Re
             certified(best),
         )?;
     }
-    Ok(())
+    Ok(all_best)
 }
 
 /// What is no result says so.

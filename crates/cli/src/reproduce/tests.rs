@@ -176,7 +176,7 @@ fn results_are_kept_summarised_and_shown_beside_the_paper() {
     let again = Book::open(&folder, "dynamic", "table1").unwrap();
     assert_eq!(again, book);
     assert!(again.trial(&key, 1).is_some() && again.trial(&key, 2).is_none());
-    let page = render(&folder).unwrap();
+    let page = render(&folder).unwrap().text;
     let row = format!(
         "| vanilla DP-SGD | 0.4 | 91.18 | 91.00 ± 1.41 | 2 | 10 | claimed | ≤ {} |",
         crate::report::number::up(0.43, 5)
@@ -189,7 +189,7 @@ fn results_are_kept_summarised_and_shown_beside_the_paper() {
     assert!(again.trial(&other, 1).is_none());
     book.add(&other, column.paper_value, trial(1, 11.0))
         .unwrap();
-    assert_eq!(render(&folder).unwrap(), page);
+    assert_eq!(render(&folder).unwrap().text, page);
 
     // Where it was computed is not a setting.
     let mut column = experiment
@@ -225,7 +225,7 @@ fn a_shortened_run_is_another_cell_and_says_that_it_is_no_result() {
     for key in &keys[1..] {
         book.add(key, None, trial(0, 50.0)).unwrap();
     }
-    let page = render(&folder).unwrap();
+    let page = render(&folder).unwrap().text;
     for mark in ["(QUICK: no result)", "(LIMITED TO 7 STEPS: no result)"] {
         assert!(page.contains(mark), "{page}");
     }
@@ -249,8 +249,85 @@ fn a_grid_shows_the_choice_whose_best_checkpoint_is_best() {
         };
         book.add(&key, column.paper_value, trial).unwrap();
     }
-    let page = render(&folder).unwrap();
+    let page = render(&folder).unwrap().text;
     let row = "| Online | 2 | 0.77 | 0.90 | 5.00 | learning-rate = 0.03162 | 3 of 5 | 1 | claimed | ≈ 2.000 |";
     assert!(page.contains(row), "{page}");
     assert!(page.contains("NOT PRIVATE"));
+}
+
+#[test]
+fn every_figure_of_gradients_can_be_run_both_ways() {
+    for figure in diagnostics().unwrap() {
+        for line in &figure.lines {
+            for accountant in [Accountant::Pld, Accountant::Paper] {
+                let settings = figure.settings(line, accountant, QUICK).unwrap();
+                let facts = facts(&settings);
+                let settings = Settings {
+                    seed: Some(0),
+                    ..settings
+                };
+                let plan = Resolved::new(settings, facts, None).unwrap().plan;
+                assert_eq!(plan.claim().is_some(), accountant == Accountant::Paper);
+            }
+        }
+    }
+}
+
+/// Two budgets make a line, beside the paper's; one, or shortened runs, do not.
+#[test]
+fn tables_are_drawn_over_their_budgets_beside_the_paper() {
+    let folder = folder("reproduce-drawn");
+    let experiment = &find("oso", "table11").unwrap()[0];
+    let (method, accountant) = (&experiment.methods[0], Accountant::Paper);
+    let mut book = Book::open(&folder, "oso", "table11").unwrap();
+    let mut add = |column: usize, cut: Cut| {
+        let column = &experiment.columns(method, accountant, cut).unwrap()[column];
+        let key = Key::new(experiment, method, column, 0, accountant, cut).unwrap();
+        book.add(&key, column.paper_value, trial(0, 90.0)).unwrap();
+        render(&folder).unwrap()
+    };
+    assert!(add(0, WHOLE).figures.is_empty());
+    assert!(add(1, QUICK).figures.is_empty());
+    let page = add(1, WHOLE);
+    let (file, svg) = &page.figures[0];
+    assert_eq!(file, "figures/results-oso-table11-mnist.svg");
+    assert!(page.text.contains(file.as_str()));
+    for name in ["Online: ours, claimed", "Online: paper"] {
+        assert!(svg.contains(name), "{svg}");
+    }
+    assert!(!svg.contains("FixedQuantile"));
+}
+
+/// Made by hand: the page has the picture, and it says what it is.
+#[test]
+fn figures_of_gradients_say_that_they_are_not_private() {
+    let folder = folder("reproduce-gradients");
+    let figures = diagnostics().unwrap();
+    for (figure, label) in [("figure12", "in percent"), ("figure13", "mean norm")] {
+        let found = figures.iter().find(|found| found.figure == figure).unwrap();
+        let settings = found.settings(&found.lines[0], Accountant::Paper, WHOLE);
+        let look = |step: u64| {
+            format!(
+                "{{\"step\":{step},\"mean_of_norms\":2.0,\"clip_fraction\":0.5,\"threshold\":0.1}}"
+            )
+        };
+        let seen = serde_json::json!([{
+            "line": found.lines[0].name,
+            "accountant": "paper",
+            "settings": settings.unwrap().to_toml().unwrap(),
+            "quick": false,
+            "steps_limit": null,
+            "looks": serde_json::from_str::<serde_json::Value>(&format!("[{},{}]", look(0), look(20))).unwrap(),
+            "commit": null,
+            "machine": "a machine",
+            "date": "2026-01-01",
+        }]);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("auto-{figure}.json")), seen.to_string()).unwrap();
+        let page = render(&folder).unwrap();
+        let (file, svg) = page.figures.last().unwrap();
+        assert_eq!(*file, format!("figures/results-auto-{figure}.svg"));
+        assert!(svg.contains("NOT PRIVATE") && svg.contains(label), "{svg}");
+        assert!(page.text.contains("| 1 of 3 | 0 of 3 |"), "{}", page.text);
+    }
 }

@@ -7,6 +7,7 @@
 mod choose_model;
 mod defaults;
 mod device;
+mod diagnose;
 mod estimate;
 mod evaluate;
 mod facts;
@@ -25,6 +26,7 @@ mod train;
 pub use choose_model::{FromSet, ModelName, Visitor, with_model};
 pub use defaults::{known, known_shape};
 pub use device::device;
+pub use diagnose::{Look, diagnose};
 pub use estimate::estimate;
 pub use folder::{RunFolder, RunRecord, write_whole};
 pub use plain::train_without_privacy;

@@ -178,7 +178,7 @@ pub fn resume(path: &Path, output: Output) -> Result<Outcome> {
     go(run, record, data, begin, &folder, output)
 }
 
-fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
+pub(super) fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
     let (records, shape, test) = match opened {
         Opened::Ready(data) => (data.public_count, data.shape(), data.test.as_ref()),
         Opened::NeedsBounds(table) => (table.public_count(), table.shape(), None),

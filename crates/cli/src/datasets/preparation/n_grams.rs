@@ -153,6 +153,9 @@ mod tests {
 
     #[test]
     fn vowels_keep_their_kind_under_marks() {
-        assert_eq!(['é', 'ů', 'y', 'ř', '\''].map(kind), ['V', 'V', 'V', 'C', '\'']);
+        assert_eq!(
+            ['é', 'ů', 'y', 'ř', '\''].map(kind),
+            ['V', 'V', 'V', 'C', '\'']
+        );
     }
 }
