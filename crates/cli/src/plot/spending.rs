@@ -64,7 +64,7 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
             curve.series.push(series(deltas(accountant, ledger, end)?));
             spending
                 .series
-                .push(series(over_steps(accountant, ledger, delta)?));
+                .push(series(over_steps(accountant, ledger, delta, POINTS)?));
         }
     }
     let svg = render(&[curve, spending]);
@@ -99,22 +99,23 @@ fn accountants() -> [Known; 3] {
     ]
 }
 
-/// ε at `delta` of growing prefixes.
+/// ε at `delta` of `points` growing prefixes, and of nothing.
 pub fn over_steps(
     accountant: &dyn Accountant,
     ledger: &Ledger,
     delta: f64,
+    points: u64,
 ) -> Result<Vec<(f64, Reading)>, AccountError> {
-    let mut points = vec![(0.0, Reading::UpperBound(0.0))];
+    let mut readings = vec![(0.0, Reading::UpperBound(0.0))];
     let steps = ledger.steps();
-    for index in 1..=POINTS.min(steps) {
+    for index in 1..=points.min(steps) {
         // Denser at the start, where the curve is steep.
-        let share = index as f64 / POINTS.min(steps) as f64;
+        let share = index as f64 / points.min(steps) as f64;
         let made = ((steps as f64 * share * share).ceil() as u64).clamp(1, steps);
         let reading = accountant.epsilon(&ledger.prefix(made), delta)?;
-        points.push((made as f64, reading));
+        readings.push((made as f64, reading));
     }
-    Ok(points)
+    Ok(readings)
 }
 
 /// δ over ε, up to `end`.
