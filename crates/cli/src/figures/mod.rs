@@ -117,6 +117,7 @@ fn chart(title: &str, x_label: &str, y_label: &str, series: Vec<Series>) -> Char
         y_label: y_label.to_string(),
         log_x: false,
         log_y: false,
+        from_zero: true,
         series,
         marks: Vec::new(),
     }

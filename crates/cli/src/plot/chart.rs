@@ -48,6 +48,8 @@ pub struct Chart {
     pub log_x: bool,
     /// Whether the vertical axis is logarithmic.
     pub log_y: bool,
+    /// Whether a linear vertical axis begins at 0 even if no point is near it.
+    pub from_zero: bool,
     /// What is drawn.
     pub series: Vec<Series>,
     /// Points named on top of the lines.

@@ -19,6 +19,7 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
         y_label: "δ".to_string(),
         log_x: false,
         log_y: true,
+        from_zero: true,
         series: Vec::new(),
         marks: Vec::new(),
     };
@@ -28,6 +29,7 @@ pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()
         y_label: "ε".to_string(),
         log_x: false,
         log_y: false,
+        from_zero: true,
         series: Vec::new(),
         marks: Vec::new(),
     };

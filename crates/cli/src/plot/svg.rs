@@ -145,8 +145,11 @@ impl<'a> Frame<'a> {
         };
         let y = if chart.log_y {
             (y.0.log10(), y.1.log10())
-        } else {
+        } else if chart.from_zero {
             (y.0.min(0.0), y.1 * 1.04)
+        } else {
+            let room = 0.04 * (y.1 - y.0);
+            (y.0 - room, y.1 + room)
         };
         Self {
             layout,
@@ -342,6 +345,7 @@ mod tests {
             y_label: "ε".to_string(),
             log_x: false,
             log_y: false,
+            from_zero: true,
             series: vec![Series {
                 name: "bracket".to_string(),
                 colour: 0,

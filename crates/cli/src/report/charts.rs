@@ -97,6 +97,7 @@ fn spending(figures: &Figures) -> Explained {
             y_label: "ε".to_string(),
             log_x: false,
             log_y: false,
+            from_zero: true,
             series: lines,
             marks,
         },
@@ -125,6 +126,7 @@ pub fn curve(figures: &Figures) -> Explained {
             y_label: "δ".to_string(),
             log_x: false,
             log_y: true,
+            from_zero: true,
             series: vec![series(
                 "certified bound",
                 (0, Stroke::Solid),
@@ -158,6 +160,7 @@ fn traces(title: &str, traces: &[Trace], steps: u64) -> Chart {
         y_label: title.to_lowercase(),
         log_x: false,
         log_y: false,
+        from_zero: true,
         series: lines,
         marks: Vec::new(),
     }
@@ -193,6 +196,7 @@ fn noise(facts: &Facts) -> Option<Explained> {
             y_label: "noise multiplier".to_string(),
             log_x: false,
             log_y: false,
+            from_zero: true,
             series: lines,
             marks: Vec::new(),
         },
@@ -216,6 +220,7 @@ fn accuracy(facts: &Facts) -> Option<Explained> {
             y_label: "right answers, %".to_string(),
             log_x: false,
             log_y: false,
+            from_zero: true,
             series: vec![series(
                 "public test records",
                 (3, Stroke::Solid),

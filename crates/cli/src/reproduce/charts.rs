@@ -12,6 +12,7 @@ fn chart(title: String, x_label: &str, y_label: &str) -> Chart {
         y_label: y_label.into(),
         log_x: false,
         log_y: false,
+        from_zero: false,
         series: Vec::new(),
         marks: Vec::new(),
     }
@@ -103,6 +104,7 @@ pub fn of_gradients(diagnostic: &Diagnostic, seen: &[Seen]) -> Option<Chart> {
     );
     let mut chart = chart(title, x_label, y_label);
     chart.log_x = diagnostic.draw == Draw::Cosines;
+    chart.from_zero = true;
     for seen in shown {
         lines(&mut chart, diagnostic, seen, cut);
     }

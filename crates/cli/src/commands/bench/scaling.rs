@@ -268,6 +268,7 @@ fn chart(curve: &Curve) -> Chart {
         y_label: "ms per step".into(),
         log_x: true,
         log_y: true,
+        from_zero: true,
         series: vec![
             series("plain", 0, |point| point.plain),
             series("private", 1, |point| point.private),
