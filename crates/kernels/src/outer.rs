@@ -1,4 +1,5 @@
 //! Norms and weighted sums of sums of outer products, without forming them sample by sample.
+use crate::gram::gram;
 use crate::product::{Into, Matrix, Workers, multiply};
 use crate::vector::{round_up, squares, total, vectorised};
 use rayon::prelude::*;
@@ -13,17 +14,12 @@ pub struct Norms {
     pub reach: Vec<f32>,
 }
 
-/// Inner products between the positions of each sample: AAᵀ, of which only what lies on and below the
-/// diagonal is meant.
+/// Inner products between the positions of each sample: AAᵀ, with zeros above the diagonal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grams {
     values: Vec<f32>,
     positions: usize,
 }
-
-/// Rows of a Gram matrix computed at once, up to their last column: a multiple of the product's own
-/// tile, so that what lies above the diagonal is mostly left out.
-const ROWS: usize = 64;
 
 /// The Gram matrix of each sample.
 ///
@@ -43,16 +39,7 @@ pub fn grams(factor: &[f32], batch: usize, positions: usize) -> Grams {
     values
         .par_chunks_mut((positions * positions).max(1))
         .zip(factor.par_chunks(positions * width))
-        .for_each(|(gram, sample)| {
-            for first in (0..positions).step_by(ROWS) {
-                let last = positions.min(first + ROWS);
-                let rows = &sample[first * width..last * width];
-                let rows = Matrix::new(rows, last - first, width);
-                let columns = Matrix::new(&sample[..last * width], last, width).transposed();
-                let into = &mut gram[first * positions..];
-                multiply(into, positions, Into::Replace, rows, columns, Workers::One);
-            }
-        });
+        .for_each(|(into, sample)| gram(into, sample, width));
     Grams { values, positions }
 }
 
@@ -73,21 +60,20 @@ pub fn gram_norms(left: &Grams, right: &Grams) -> Norms {
             vectorised(
                 #[inline(always)]
                 || {
-                    let (mut square, mut reach) = (0.0, 0.0);
-                    for t in 0..positions {
-                        let row = t * positions..t * positions + t;
-                        // Row by row, so that the chain of roundings is that of one row.
-                        let below = total(
-                            &a[row.clone()],
-                            &b[row.clone()],
-                            #[inline(always)]
-                            |a, b| a * b,
-                        );
-                        let diagonal = f64::from(a[row.end]) * f64::from(b[row.end]);
-                        square += 2.0 * below + diagonal;
-                        reach += diagonal.sqrt();
+                    let below = total(
+                        a,
+                        b,
+                        #[inline(always)]
+                        |a, b| a * b,
+                    );
+                    let (mut diagonal, mut reach) = (0.0, 0.0);
+                    for at in (0..positions).map(|t| t * (positions + 1)) {
+                        let product = f64::from(a[at]) * f64::from(b[at]);
+                        diagonal += product;
+                        reach += product.sqrt();
                     }
-                    (square as f32, reach as f32)
+                    // What lies above the diagonal is what lies below it.
+                    ((2.0 * below - diagonal) as f32, reach as f32)
                 },
             )
         })
@@ -176,24 +162,25 @@ pub fn weighted_sum(
     let mut sum = vec![0.0; d * p];
     let narrow = d.min(p).max(1);
     let run = (SCALED / (positions * narrow).max(1)).max(1);
-    let mut scaled = Vec::with_capacity((run * positions * narrow).min(entries * narrow));
+    let mut scaled = vec![0.0; run.min(factors.len()) * positions * narrow];
     let mut mode = Into::Replace;
     let mut first = 0;
     for kept in factors.chunk_by(|a, b| (*a == 0.0) == (*b == 0.0)) {
         for factors in kept.chunks(run) {
             let rows = first * positions..(first + factors.len()) * positions;
             first += factors.len();
-            if factors[0] == 0.0 || rows.is_empty() {
+            if factors[0] == 0.0 || rows.is_empty() || sum.is_empty() {
                 continue;
             }
             let left = &left[rows.start * d..rows.end * d];
             let right = &right[rows.start * p..rows.end * p];
             // The factors go onto the narrower side.
-            scale_into(&mut scaled, if d < p { left } else { right }, factors);
+            let scaled = &mut scaled[..rows.len() * narrow];
+            scale_into(scaled, if d < p { left } else { right }, factors);
             let (left, right) = if d < p {
-                (scaled.as_slice(), right)
+                (&*scaled, right)
             } else {
-                (left, scaled.as_slice())
+                (left, &*scaled)
             };
             let left = Matrix::new(left, rows.len(), d).transposed();
             let right = Matrix::new(right, rows.len(), p);
@@ -205,12 +192,19 @@ pub fn weighted_sum(
 }
 
 /// Each sample's values times its factor.
-fn scale_into(scaled: &mut Vec<f32>, values: &[f32], factors: &[f32]) {
-    scaled.clear();
-    let size = (values.len() / factors.len()).max(1);
-    for (values, factor) in values.chunks_exact(size).zip(factors) {
-        scaled.extend(values.iter().map(|value| value * factor));
-    }
+fn scale_into(scaled: &mut [f32], values: &[f32], factors: &[f32]) {
+    let size = values.len() / factors.len();
+    vectorised(
+        #[inline(always)]
+        || {
+            let samples = values.chunks_exact(size).zip(factors);
+            for (scaled, (values, factor)) in scaled.chunks_exact_mut(size).zip(samples) {
+                for (scaled, value) in scaled.iter_mut().zip(values) {
+                    *scaled = value * factor;
+                }
+            }
+        },
+    );
 }
 
 #[cfg(test)]
@@ -278,7 +272,9 @@ mod tests {
         // 100 × 700 values are three parts.
         let (d, p) = (100, 700);
         let norms = formed_norms(&vec![2.0; 2 * 3 * d], &vec![1.0; 2 * 3 * p], 3, [d, p]);
-        assert_eq!(norms.squares, [36.0 * 70_000.0; 2]);
+        // Rounded up.
+        let up = (36.0 * 70_000.0f32).next_up();
+        assert_eq!(norms.squares, [up; 2]);
     }
 
     #[test]
@@ -304,7 +300,9 @@ mod tests {
         assert_eq!([norms.squares[0], norms.squares[2]], [80.0, 80.0]);
         let norms = formed_norms(&left, &right, 2, [4, 5]);
         assert!(norms.squares[1].is_nan() && norms.reach[1].is_nan());
-        assert_eq!([norms.squares[0], norms.squares[2]], [80.0, 80.0]);
+        // Rounded up.
+        let up = 80.0f32.next_up();
+        assert_eq!([norms.squares[0], norms.squares[2]], [up, up]);
         let sum = weighted_sum(&left, &right, &[1.0, 0.0, 2.0], 2, [4, 5]);
         assert_eq!(sum, [6.0; 20]);
         let sum = weighted_sum(&right, &left, &[1.0, -0.0, 2.0], 2, [5, 4]);

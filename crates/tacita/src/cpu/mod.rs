@@ -13,6 +13,7 @@ pub(crate) mod gradient;
 pub(crate) mod linear;
 pub(crate) mod normalise;
 mod operation;
+pub(crate) mod optimiser;
 pub(crate) mod outer;
 pub(crate) mod pooling;
 pub(crate) mod probe;

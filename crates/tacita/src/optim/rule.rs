@@ -212,6 +212,17 @@ impl Update {
         if self.memory.len() <= index {
             self.memory.resize(index + 1, Vec::new());
         }
+        #[cfg(feature = "cpu")]
+        let weights = match crate::cpu::optimiser::step(
+            (self.rule, self.time),
+            &mut self.memory[index],
+            weights,
+            &gradient,
+            [learning_rate, weight_decay],
+        ) {
+            Ok(moved) => return moved,
+            Err(weights) => weights,
+        };
         let decoupled = matches!(self.rule, OptimizerRule::AdamW { .. });
         let (gradient, kept) = match (weight_decay, decoupled) {
             (0.0, _) => (gradient, weights),
