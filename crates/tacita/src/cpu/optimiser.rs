@@ -5,9 +5,15 @@ use crate::optim::OptimizerRule;
 use burn::tensor::Tensor;
 use tacita_kernels::optimiser::{self, Rule, Weights};
 
-/// The rule at step `time`, if there is a kernel for it.
-fn kernel(rule: OptimizerRule, time: i32) -> Option<Rule> {
-    Some(match rule {
+/// The rule at step `time` and the gradient's values, if there is a kernel for it and these tensors.
+pub(crate) fn kernel(
+    rule: OptimizerRule,
+    time: i32,
+    weights: &Tensor<1>,
+    gradient: &Tensor<1>,
+) -> Option<(Rule, Values)> {
+    let (_, gradient) = Values::free(weights).zip(Values::free(gradient))?;
+    let rule = match rule {
         OptimizerRule::Sgd => Rule::Plain,
         OptimizerRule::HeavyBall { momentum } => Rule::Momentum {
             momentum: momentum as f32,
@@ -36,50 +42,40 @@ fn kernel(rule: OptimizerRule, time: i32) -> Option<Rule> {
             }
         }
         _ => return None,
-    })
+    };
+    Some((rule, gradient))
 }
 
-/// Moves `weights`, and `memory` with them; gives them back untouched if this is another backend or
-/// there is no kernel.
+/// Moves `weights`, and `memory` with them, where there is a [`kernel`].
+///
+/// A rule that is `decoupled` decays weights beside the step.
 pub(crate) fn step(
-    (rule, time): (OptimizerRule, i32),
+    (rule, gradient): (Rule, Values),
+    decoupled: bool,
     memory: &mut Vec<Tensor<1>>,
     weights: Tensor<1>,
-    gradient: &Tensor<1>,
     [learning_rate, weight_decay]: [f64; 2],
-) -> Result<Tensor<1>, Tensor<1>> {
-    let Some((rule_here, gradient)) = kernel(rule, time).zip(Values::free(gradient)) else {
-        return Err(weights);
+) -> Tensor<1> {
+    let (decay, kept) = match decoupled {
+        true => (0.0, 1.0 - learning_rate * weight_decay),
+        false => (weight_decay, 1.0),
     };
-    if Values::free(&weights).is_none() {
-        return Err(weights);
-    }
-    let decoupled = matches!(rule, OptimizerRule::AdamW { .. });
     let constants = Weights {
         rate: learning_rate as f32,
-        decay: if decoupled { 0.0 } else { weight_decay as f32 },
-        kept: if decoupled {
-            (1.0 - learning_rate * weight_decay) as f32
-        } else {
-            1.0
-        },
+        decay: decay as f32,
+        kept: kept as f32,
     };
-    let count = gradient.slice().len();
+    let [count] = weights.dims();
     let mut old = std::mem::take(memory).into_iter();
-    let mut vectors: Vec<Vec<f32>> = (0..rule_here.memory())
+    let mut vectors: Vec<Vec<f32>> = (0..rule.memory())
         .map(|_| old.next().map_or_else(|| vec![0.0; count], to_vec))
         .collect();
     let mut weights = to_vec(weights);
-    optimiser::step(
-        rule_here,
-        constants,
-        &mut weights,
-        gradient.slice(),
-        &mut vectors,
-    );
+    let gradient = gradient.slice();
+    optimiser::step(rule, constants, &mut weights, gradient, &mut vectors);
     let tensor = |values: Vec<f32>| Values::new(values, [count]).into();
     *memory = vectors.into_iter().map(tensor).collect();
-    Ok(tensor(weights))
+    tensor(weights)
 }
 
 /// The values, moved rather than copied where nobody else holds them.

@@ -212,18 +212,14 @@ impl Update {
         if self.memory.len() <= index {
             self.memory.resize(index + 1, Vec::new());
         }
-        #[cfg(feature = "cpu")]
-        let weights = match crate::cpu::optimiser::step(
-            (self.rule, self.time),
-            &mut self.memory[index],
-            weights,
-            &gradient,
-            [learning_rate, weight_decay],
-        ) {
-            Ok(moved) => return moved,
-            Err(weights) => weights,
-        };
         let decoupled = matches!(self.rule, OptimizerRule::AdamW { .. });
+        #[cfg(feature = "cpu")]
+        if let Some(rule) = crate::cpu::optimiser::kernel(self.rule, self.time, &weights, &gradient)
+        {
+            let rates = [learning_rate, weight_decay];
+            let memory = &mut self.memory[index];
+            return crate::cpu::optimiser::step(kernel, decoupled, memory, weights, rates);
+        }
         let (gradient, kept) = match (weight_decay, decoupled) {
             (0.0, _) => (gradient, weights),
             (decay, false) => (gradient + weights.clone() * decay, weights),
