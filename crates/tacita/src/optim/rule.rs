@@ -214,7 +214,8 @@ impl Update {
         }
         let decoupled = matches!(self.rule, OptimizerRule::AdamW { .. });
         #[cfg(feature = "cpu")]
-        if let Some(rule) = crate::cpu::optimiser::kernel(self.rule, self.time, &weights, &gradient)
+        if let Some(kernel) =
+            crate::cpu::optimiser::kernel(self.rule, self.time, &weights, &gradient)
         {
             let rates = [learning_rate, weight_decay];
             let memory = &mut self.memory[index];
