@@ -7,10 +7,13 @@
 pub mod activation;
 pub mod affine;
 mod approximate;
+pub mod attention;
 pub mod convolution;
 mod distinct;
+mod gram;
 pub mod lstm;
 pub mod normalise;
+pub mod optimiser;
 pub mod outer;
 pub mod pooling;
 pub mod product;

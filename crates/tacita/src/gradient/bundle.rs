@@ -8,6 +8,7 @@ use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
 use super::rows::{self, Rows};
 use super::strategy::{Performance, Strategy};
+use super::workspace::Workspace;
 use burn::tensor::{Int, Tensor};
 
 /// The per-sample gradient of a bundle's targets.
@@ -133,7 +134,7 @@ impl Bundle {
     pub fn squared_norm(
         &mut self,
         performance: &Performance,
-        kept_left: &mut usize,
+        workspace: &mut Workspace,
     ) -> SquaredNorm {
         match &self.merged {
             Merged::Direct(gradient) => sum_of_squares(gradient.clone()),
@@ -142,13 +143,13 @@ impl Bundle {
                 if size.positions == 1 && performance.strategy == Strategy::Automatic {
                     return outer::ghost(left, right);
                 }
-                match performance.choose(size, *kept_left) {
-                    Strategy::Gram => outer::gram(left, right),
+                match workspace.strategy(performance, left, size) {
+                    Strategy::Gram => workspace.gram(left, right),
                     Strategy::Recomputed => {
                         outer::recompute(left, right, performance.workspace_bytes)
                     }
                     _ => {
-                        spend(kept_left, size.gradient_bytes(), size.factor_bytes());
+                        workspace.keep(size);
                         let gradient = outer::materialise(left, right);
                         self.merged = Merged::Direct(gradient.clone());
                         sum_of_squares(gradient)
@@ -157,12 +158,12 @@ impl Bundle {
             }
             Merged::Convolution(convolution) => {
                 let size = convolution.size();
-                match performance.choose(size, *kept_left) {
+                match performance.choose(size, workspace.kept_left) {
                     strategy @ (Strategy::Gram | Strategy::Recomputed) => {
                         convolution.squared_norm(strategy, performance)
                     }
                     _ => {
-                        spend(kept_left, size.gradient_bytes(), size.factor_bytes());
+                        workspace.keep(size);
                         let (norm, gradient) = convolution.keep(performance);
                         self.merged = Merged::Direct(gradient);
                         norm
@@ -175,7 +176,7 @@ impl Bundle {
                 let output = if left.dims()[2] == 1 {
                     outer::ghost(left, right)
                 } else {
-                    outer::gram(left, right)
+                    workspace.gram(left, right)
                 };
                 let embedding = tied.rows.squared_norm();
                 let mut norm = embedding.and(output).and(tied.cross.clone());
@@ -265,10 +266,6 @@ impl Bundle {
             })),
         };
     }
-}
-
-fn spend(kept_left: &mut usize, gradients: usize, replaced: usize) {
-    *kept_left = kept_left.saturating_sub(gradients.saturating_sub(replaced));
 }
 
 fn join_rows(mut parts: Vec<Tensor<2, Int>>) -> Option<Tensor<2, Int>> {

@@ -12,6 +12,7 @@
 //! | `rows` | embeddings: segment sums of equal tokens |
 //! | `convolution` | convolutions as outer products over positions |
 //! | `bundle` | uses of one parameter, summed *before* the norm |
+//! | `workspace` | what the norms of one pass share |
 //! | `per_sample` | all bundles of a pass: norms by group, weighted sums |
 
 mod bundle;
@@ -24,6 +25,7 @@ mod rows;
 mod strategy;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 #[cfg(feature = "cpu")]
 pub(crate) use contribution::Convolution;
@@ -32,4 +34,6 @@ pub use norm::Norms;
 #[cfg(feature = "cpu")]
 pub(crate) use norm::{SquaredNorm, gamma};
 pub use per_sample::{GradientError, PerSampleGradients, Slot, WeightedSums};
+#[cfg(feature = "cpu")]
+pub(crate) use strategy::Size;
 pub use strategy::{Performance, Strategy};

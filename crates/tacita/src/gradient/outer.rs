@@ -36,10 +36,6 @@ pub(crate) fn ghost(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
 
 /// ⟨AAᵀ, BBᵀ⟩ (Li et al. 2022, §4). The terms cancel, so the error is bounded on (Σₜ ‖aₜ‖‖bₜ‖)².
 pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
-    #[cfg(feature = "cpu")]
-    if let Some(norm) = crate::cpu::gradient::gram(left, right) {
-        return norm;
-    }
     let Size {
         batch,
         blocks,
@@ -92,6 +88,10 @@ pub(crate) fn materialise(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<2> {
 
 /// The norm of per-sample gradients that are formed a few samples at a time and dropped.
 pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>, workspace: usize) -> SquaredNorm {
+    #[cfg(feature = "cpu")]
+    if let Some(norm) = crate::cpu::outer::recompute(left, right) {
+        return norm;
+    }
     let size = size(left, right);
     let chunk = size.samples_within(workspace, size.gradient_bytes() / size.batch.max(1));
     over_samples(size.batch, chunk, |first, count| {
@@ -126,6 +126,10 @@ pub(crate) fn over_samples(
 
 /// Σᵢ cᵢ gᵢ = Aᵀ diag(c) B over all samples and positions at once, `[blocks · d · p]`.
 pub(crate) fn weighted_sum(left: Tensor<4>, right: Tensor<4>, factors: Tensor<1>) -> Tensor<1> {
+    #[cfg(feature = "cpu")]
+    if let Some(sum) = crate::cpu::outer::weighted_sum(&left, &right, &factors) {
+        return sum;
+    }
     let Size {
         batch,
         blocks,

@@ -4,6 +4,7 @@ use super::bundle::Bundle;
 use super::contribution::{Contribution, Form, Target};
 use super::norm::{Norms, SquaredNorm};
 use super::strategy::Performance;
+use super::workspace::Workspace;
 use burn::module::ParamId;
 use burn::tensor::{Device, Int, Tensor};
 use std::collections::HashMap;
@@ -115,10 +116,10 @@ impl PerSampleGradients {
 
     /// Norms of every sample in every group. Also decides what is kept for the weighted sums.
     pub fn norms(&mut self) -> Norms {
-        let mut kept_left = self.performance.kept_bytes;
+        let mut workspace = Workspace::new(&self.performance);
         let mut groups = vec![SquaredNorm::zeros(self.batch, &self.device); self.groups];
         for bundle in &mut self.bundles {
-            let norm = bundle.squared_norm(&self.performance, &mut kept_left);
+            let norm = bundle.squared_norm(&self.performance, &mut workspace);
             let group = &mut groups[bundle.group];
             *group = group.clone().and(norm);
         }

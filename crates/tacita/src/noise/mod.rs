@@ -96,6 +96,18 @@ impl NoiseStream {
         noise_std: f64,
         values: &mut [f32],
     ) -> Result<(), NoiseError> {
+        self.add_normals_then_scale(tensor, noise_std, 1.0, values)
+    }
+
+    /// [`Self::add_normals`], then each noisy value times `factor` in the same pass. The factor must be
+    /// public: scaling what is released is post-processing.
+    pub(crate) fn add_normals_then_scale(
+        &mut self,
+        tensor: u32,
+        noise_std: f64,
+        factor: f32,
+        values: &mut [f32],
+    ) -> Result<(), NoiseError> {
         let grid = Grid::of(noise_std, self.hardening)?;
         self.take_number(tensor)?;
         let arch = pulp::Arch::new();
@@ -106,6 +118,7 @@ impl NoiseStream {
                 parts: self.hardening.normals_per_value(),
                 first_group: (task * (VALUES_PER_TASK / GROUP)) as u64,
                 grid,
+                factor,
                 values,
             });
         };
@@ -194,6 +207,7 @@ struct AddNormals<'a> {
     parts: u32,
     first_group: u64,
     grid: Grid,
+    factor: f32,
     values: &'a mut [f32],
 }
 
@@ -208,6 +222,7 @@ impl pulp::WithSimd for AddNormals<'_> {
             parts,
             first_group,
             grid,
+            factor,
             values,
         } = self;
         let (whole, rest) = values.as_chunks_mut::<GROUP>();
@@ -218,7 +233,7 @@ impl pulp::WithSimd for AddNormals<'_> {
                 first_group + group as u64,
                 tensor,
                 parts,
-                grid,
+                (grid, factor),
                 values,
             );
         }
@@ -230,7 +245,7 @@ impl pulp::WithSimd for AddNormals<'_> {
                 first_group + groups,
                 tensor,
                 parts,
-                grid,
+                (grid, factor),
                 &mut padded,
             );
             rest.copy_from_slice(&padded[..rest.len()]);
@@ -259,13 +274,13 @@ fn add_group(
     group: u64,
     tensor: u32,
     parts: u32,
-    grid: Grid,
+    (grid, factor): (Grid, f32),
     values: &mut [f32; GROUP],
 ) {
     let sum = sum_of_normals(stream, group, tensor, parts);
     for (row, values) in sum.iter().zip(values.as_chunks_mut::<LANES>().0) {
         for (value, normal) in values.iter_mut().zip(row) {
-            *value = grid.noisy(f64::from(*value), *normal) as f32;
+            *value = grid.noisy(f64::from(*value), *normal) as f32 * factor;
         }
     }
 }

@@ -241,6 +241,7 @@ fn threads_and_instruction_sets_do_not_change_the_noise() {
             parts: hardening.normals_per_value(),
             first_group: 0,
             grid: Grid::of(0.3, hardening).unwrap(),
+            factor: 1.0,
             values: &mut plain,
         });
         assert!(one == plain, "instruction set, {hardening:?}");
@@ -295,4 +296,17 @@ fn missing_tail_is_the_mass_beyond_the_farthest_radius() {
         "{delta}"
     );
     assert!(missing_tail_delta(10, 2.0) > missing_tail_delta(10, 1.0));
+}
+
+#[test]
+fn scaling_in_the_same_pass_is_scaling_afterwards() {
+    let values: Vec<f32> = (0..GROUP + 5).map(|i| i as f32 * 0.1).collect();
+    let stream = || NoiseStream::new(&Keys::fixed_seed(8), 0, 0, NoiseHardening::Grid);
+    let (mut apart, mut together) = (values.clone(), values);
+    stream().add_normals(0, 0.3, &mut apart).unwrap();
+    stream()
+        .add_normals_then_scale(0, 0.3, 1.0 / 3.0, &mut together)
+        .unwrap();
+    apart.iter_mut().for_each(|value| *value *= 1.0 / 3.0);
+    assert_eq!(apart, together);
 }

@@ -16,8 +16,8 @@ pub use state::OptimizerState;
 
 use crate::parameter_values;
 use crate::session::Noisy;
-use burn::module::{Module, ModuleMapper, Param};
-use burn::optim::ModuleOptimizer;
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use rule::Update;
 
@@ -83,17 +83,51 @@ impl Optimizer {
                 let gradients = noisy.gradients(&model);
                 optimizer.step(learning_rate, model, gradients)
             }
-            Inner::Flat(update) => {
-                update.begin(noisy.noise_std());
-                let mut apply = Apply {
-                    update,
-                    gradient: noisy.gradient().iter().enumerate(),
-                    learning_rate,
-                    weight_decay: self.weight_decay,
-                };
-                model.map(&mut apply)
+            Inner::Flat(_) => {
+                self.step_flat(learning_rate, model, noisy.gradient(), noisy.noise_std())
             }
         }
+    }
+
+    /// Moves the model by gradients that nothing protects: ordinary training by the same rules.
+    pub fn step_without_privacy<M: Module>(
+        &mut self,
+        learning_rate: f64,
+        model: M,
+        gradients: GradientsParams,
+    ) -> M {
+        match &mut self.inner {
+            Inner::Burn(optimizer) => optimizer.step(learning_rate, model, gradients),
+            Inner::Flat(_) => {
+                let mut flat = Flat {
+                    gradients,
+                    tensors: Vec::new(),
+                };
+                model.visit(&mut flat);
+                self.step_flat(learning_rate, model, &flat.tensors, 0.0)
+            }
+        }
+    }
+
+    /// One step of a rule of our own by flat gradients.
+    fn step_flat<M: Module>(
+        &mut self,
+        learning_rate: f64,
+        model: M,
+        gradient: &[Tensor<1>],
+        noise_std: f64,
+    ) -> M {
+        let Inner::Flat(update) = &mut self.inner else {
+            return model;
+        };
+        update.begin(noise_std);
+        let mut apply = Apply {
+            update,
+            gradient: gradient.iter().enumerate(),
+            learning_rate,
+            weight_decay: self.weight_decay,
+        };
+        model.map(&mut apply)
     }
 
     /// The state, for a checkpoint; none for Burn's own optimisers.
@@ -111,6 +145,27 @@ impl Optimizer {
             Inner::Flat(update) => update.restore(state, device),
             Inner::Burn(_) => false,
         }
+    }
+}
+
+/// Takes gradients in the order in which the model visits its parameters, flat; zeros where it has
+/// none.
+struct Flat {
+    gradients: GradientsParams,
+    tensors: Vec<Tensor<1>>,
+}
+
+impl ModuleVisitor for Flat {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if !param.is_require_grad() {
+            return;
+        }
+        let elements = param.lazy_shape().num_elements();
+        let gradient = self.gradients.remove::<D>(param.id);
+        self.tensors.push(match gradient {
+            Some(gradient) => gradient.reshape([elements]),
+            None => Tensor::zeros([elements], &param.lazy_device().without_autodiff()),
+        });
     }
 }
 

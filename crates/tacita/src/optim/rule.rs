@@ -213,6 +213,14 @@ impl Update {
             self.memory.resize(index + 1, Vec::new());
         }
         let decoupled = matches!(self.rule, OptimizerRule::AdamW { .. });
+        #[cfg(feature = "cpu")]
+        if let Some(kernel) =
+            crate::cpu::optimiser::kernel(self.rule, self.time, &weights, &gradient)
+        {
+            let rates = [learning_rate, weight_decay];
+            let memory = &mut self.memory[index];
+            return crate::cpu::optimiser::step(kernel, decoupled, memory, weights, rates);
+        }
         let (gradient, kept) = match (weight_decay, decoupled) {
             (0.0, _) => (gradient, weights),
             (decay, false) => (gradient + weights.clone() * decay, weights),

@@ -149,9 +149,8 @@ impl Session {
             };
             // The data are f32 as converted just above.
             if let Ok(values) = values.as_mut_slice::<f32>() {
-                stream.add_normals(index as u32, noise_std, values)?;
                 // The divisor is public, so dividing is post-processing.
-                values.iter_mut().for_each(|value| *value *= scale);
+                stream.add_normals_then_scale(index as u32, noise_std, scale, values)?;
             }
             noisy.push(Tensor::from_data(values, device));
         }

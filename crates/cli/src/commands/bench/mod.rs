@@ -48,7 +48,7 @@ impl Args {
 /// Arguments of `tacita bench step`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Plain steps (Burn alone) and private steps (clipping, ledger, noise, optimiser) are made in turn in \
+Plain steps (forward, backward, optimiser) and private steps (clipping, ledger and noise as well) are made in turn in \
 one process, on the same model and data. Peak memory is that of a process of its own, less what it \
 held before the model was made.
 

@@ -3,9 +3,10 @@
 use super::made_up::{MadeUp, Take};
 use super::workload::Workload;
 use anyhow::Result;
-use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use tacita::clipping::{Online, Threshold};
+use tacita::optim::Optimizer;
 use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions};
 
 /// A model and its data, before any step.
@@ -20,13 +21,14 @@ pub struct Trial<B, M> {
     pub device: Device,
 }
 
-/// Ordinary training with Burn: outside a recording the private layers are Burn's own.
+/// Ordinary training by the same kernels and optimiser: outside a recording the private layers are
+/// plain ones.
 pub struct Plain<'a, B, M> {
     records: &'a MadeUp<B>,
     indices: Vec<usize>,
     device: Device,
     model: M,
-    optimizer: ModuleOptimizer,
+    optimizer: Optimizer,
     learning_rate: f64,
 }
 
@@ -36,7 +38,7 @@ pub struct Private<'a, B, M> {
     device: Device,
     session: Session,
     model: M,
-    optimizer: ModuleOptimizer,
+    optimizer: Optimizer,
     learning_rate: f64,
 }
 
@@ -101,7 +103,7 @@ impl<B: Take, M: PrivateModel<B>> Plain<'_, B, M> {
         let gradients = GradientsParams::from_grads(gradients, &self.model);
         self.model = self
             .optimizer
-            .step(self.learning_rate, self.model, gradients);
+            .step_without_privacy(self.learning_rate, self.model, gradients);
         self.device.sync()?;
         Ok(self)
     }
@@ -117,10 +119,8 @@ impl<B: Take, M: PrivateModel<B>> Private<'_, B, M> {
     pub fn step(mut self) -> Result<Self> {
         let round = self.session.open_round()?;
         let bounded = round.clip(&self.model, self.records, &self.device)?;
-        let gradients = round.release(bounded)?.gradients(&self.model);
-        self.model = self
-            .optimizer
-            .step(self.learning_rate, self.model, gradients);
+        let noisy = round.release(bounded)?;
+        self.model = self.optimizer.step(self.learning_rate, self.model, &noisy);
         self.device.sync()?;
         Ok(self)
     }

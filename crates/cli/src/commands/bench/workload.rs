@@ -7,10 +7,10 @@ use crate::models::{
     Resnet9Config, TransformerConfig, Vgg11Config,
 };
 use anyhow::Result;
-use burn::optim::{AdamConfig, ModuleOptimizer, SgdConfig};
 use burn::tensor::Device;
 use clap::ValueEnum;
 use tacita::PrivateModel;
+use tacita::optim::{Optimizer, OptimizerRule};
 
 /// Models by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -97,10 +97,10 @@ impl Workload {
     }
 
     /// A new optimiser and its learning rate.
-    pub fn optimizer(self) -> (ModuleOptimizer, f64) {
+    pub fn optimizer(self) -> (Optimizer, f64) {
         match self {
-            Self::EmbeddingMlp | Self::Transformer => (AdamConfig::new().init(), 1e-3),
-            _ => (SgdConfig::new().init(), 0.05),
+            Self::EmbeddingMlp | Self::Transformer => (OptimizerRule::adam().into(), 1e-3),
+            _ => (OptimizerRule::Sgd.into(), 0.05),
         }
     }
 
