@@ -20,6 +20,8 @@ pub mod clipping;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod diagnostics;
+#[cfg(feature = "cuda")]
+mod gpu;
 pub mod gradient;
 mod keys;
 pub mod layers;

@@ -4,11 +4,11 @@
 //! of all of them, so nothing is approximated and mostly nothing is formed.
 
 use super::contribution::{Contribution, Convolution, Form, Target};
-use super::norm::{SquaredNorm, sum_of_squares};
+use super::norm::{SquaredNorm, operand_error, sum_of_squares};
 use super::outer;
 use super::rows::{self, Rows};
 use super::strategy::{Performance, Strategy};
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Device, Int, Tensor};
 
 /// The per-sample gradient of a bundle's targets.
 #[derive(Debug)]
@@ -129,11 +129,24 @@ impl Bundle {
         self.targets[0].elements / width
     }
 
-    /// The norm; the bundle keeps per-sample gradients where that makes the weighted sum cheaper.
+    /// The norm of what [`Bundle::weighted_sum`] adds up; the bundle keeps per-sample gradients where that makes the weighted sum cheaper.
     pub fn squared_norm(
         &mut self,
         performance: &Performance,
         kept_left: &mut usize,
+        device: &Device,
+    ) -> SquaredNorm {
+        // Two operands of a product, the factor and the gradient or both parts of it.
+        let share = 2.01 * operand_error(device);
+        self.squared_norm_in_full(performance, kept_left, device)
+            .widened(share)
+    }
+
+    fn squared_norm_in_full(
+        &mut self,
+        performance: &Performance,
+        kept_left: &mut usize,
+        device: &Device,
     ) -> SquaredNorm {
         match &self.merged {
             Merged::Direct(gradient) => sum_of_squares(gradient.clone()),
@@ -142,7 +155,7 @@ impl Bundle {
                 if size.positions == 1 && performance.strategy == Strategy::Automatic {
                     return outer::ghost(left, right);
                 }
-                match performance.choose(size, *kept_left) {
+                match performance.choose(size, *kept_left, device) {
                     Strategy::Gram => outer::gram(left, right),
                     Strategy::Recomputed => {
                         outer::recompute(left, right, performance.workspace_bytes)
@@ -157,7 +170,7 @@ impl Bundle {
             }
             Merged::Convolution(convolution) => {
                 let size = convolution.size();
-                match performance.choose(size, *kept_left) {
+                match performance.choose(size, *kept_left, device) {
                     strategy @ (Strategy::Gram | Strategy::Recomputed) => {
                         convolution.squared_norm(strategy, performance)
                     }
@@ -180,7 +193,10 @@ impl Bundle {
                 let embedding = tied.rows.squared_norm();
                 let mut norm = embedding.and(output).and(tied.cross.clone());
                 norm.value = norm.value.clamp_min(0.0);
-                norm
+                match operand_error(device) {
+                    0.0 => norm,
+                    error => norm.off_by(outer::reach(left, right) * (3.0 * error)),
+                }
             }
         }
     }
@@ -251,7 +267,7 @@ impl Bundle {
         self.merged = match &self.merged {
             Merged::Direct(gradient) => Merged::Direct(gradient.clone().select(0, indices.clone())),
             Merged::Outer(left, right) => Merged::Outer(pick(left), pick(right)),
-            Merged::Rows(rows) => Merged::Rows(rows.select(samples)),
+            Merged::Rows(rows) => Merged::Rows(rows.select(samples, indices)),
             Merged::Convolution(convolution) => Merged::Convolution(Convolution {
                 input: pick(&convolution.input),
                 output: pick(&convolution.output),
@@ -259,7 +275,7 @@ impl Bundle {
                 options: convolution.options.clone(),
             }),
             Merged::Tied(tied) => Merged::Tied(Box::new(Tied {
-                rows: tied.rows.select(samples),
+                rows: tied.rows.select(samples, indices),
                 outer: (pick(&tied.outer.0), pick(&tied.outer.1)),
                 cross: tied.cross.clone(),
             })),

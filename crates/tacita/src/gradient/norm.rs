@@ -4,6 +4,7 @@
 //! γₙ = n·u / (1 − n·u) (Higham 2002, §3.1). Every norm carries the bound of its own formula as
 //! `slack`: truth ≤ value + slack. Clipping uses [`Norms::upper`].
 
+use burn::backend::DispatchDevice;
 use burn::tensor::{Device, Int, Tensor};
 
 /// Unit roundoff of f32, the least precise type norms are computed in.
@@ -13,6 +14,18 @@ pub(crate) const UNIT_ROUNDOFF: f64 = 1.0 / (1u64 << 24) as f64;
 pub(crate) fn gamma(operations: usize) -> f64 {
     let error = operations as f64 * UNIT_ROUNDOFF;
     1.01 * error / (1.0 - error.min(0.5))
+}
+
+/// How far an operand of a matrix product may be rounded before it is multiplied, relative to it.
+///
+/// The CPU multiplies f32 as they are. Tensor cores take TF32, with ten bits after the leading one:
+/// 2⁻¹¹ where they round and 2⁻¹⁰ where they cut off. The products themselves are added in f32.
+pub(crate) fn operand_error(device: &Device) -> f64 {
+    match device.clone().without_autodiff().as_dispatch() {
+        #[cfg(feature = "cpu")]
+        DispatchDevice::Flex(_) => 0.0,
+        _ => 1.0 / 1024.0,
+    }
 }
 
 /// ‖g_i‖² of each sample, and how far the truth may lie above it. Both `[batch]`.
@@ -35,6 +48,28 @@ impl SquaredNorm {
         Self {
             slack: value.clone() * gamma(operations),
             value,
+        }
+    }
+
+    /// With room for a gradient that is off by a share of itself when it is summed.
+    pub fn widened(self, share: f64) -> Self {
+        if share == 0.0 {
+            return self;
+        }
+        let squared = (1.0 + share) * (1.0 + share);
+        Self {
+            slack: self.slack * squared + self.value.clone() * (1.01 * (squared - 1.0)),
+            value: self.value,
+        }
+    }
+
+    /// With room for a gradient that is off by `error`, the norm of the difference, when it is
+    /// summed: (‖g‖ + e)² = ‖g‖² + e(2‖g‖ + e).
+    pub fn off_by(self, error: Tensor<1>) -> Self {
+        let norm = (self.value.clone() + self.slack.clone()).sqrt();
+        Self {
+            slack: self.slack + error.clone() * (norm * 2.02 + error),
+            value: self.value,
         }
     }
 
@@ -75,7 +110,7 @@ pub(crate) fn sum_last(rows: Tensor<2>) -> (Tensor<1>, usize) {
     }
 }
 
-/// Σ of squares of each row, as inner products of blocks with themselves: no temporary of squares.
+/// Σ of squares of each row.
 ///
 /// # Shapes
 /// - `rows`: `[batch, elements]`
@@ -84,14 +119,9 @@ pub(crate) fn sum_of_squares(rows: Tensor<2>) -> SquaredNorm {
     if let Some(squares) = crate::cpu::gradient::row_squares(&rows) {
         return squares;
     }
-    let [batch, length] = rows.dims();
-    let block = BLOCKS.into_iter().find(|block| length % block == 0);
-    let block = block.unwrap_or(length);
-    let blocks = length / block.max(1);
-    let left = rows.reshape([batch * blocks, 1, block]);
-    let products = left.clone().matmul(left.swap_dims(1, 2));
-    let value = products.reshape([batch, blocks]).sum_dim(1);
-    SquaredNorm::relative(value.reshape([batch]), block + blocks + 2)
+    // Not a matrix product of the row with itself: tensor cores would round its values first.
+    let (value, operations) = sum_last(rows.clone() * rows);
+    SquaredNorm::relative(value, operations + 2)
 }
 
 /// Norms of every sample in every clipping group.

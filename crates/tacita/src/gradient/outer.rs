@@ -1,6 +1,6 @@
 //! g_i = Σₜ aₜ ⊗ bₜ: its norm and its weighted sum.
 
-use super::norm::{SquaredNorm, gamma, sum_last, sum_of_squares};
+use super::norm::{SquaredNorm, gamma, operand_error, sum_last, sum_of_squares};
 use super::strategy::Size;
 use burn::tensor::Tensor;
 
@@ -53,14 +53,26 @@ pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
     let (value, operations) = sum_last(value.reshape([batch, blocks * positions]));
     let reach = reach(left, right);
     let operations = d + p + row_operations + operations + 4;
-    SquaredNorm {
+    // Each of the two Gram matrices is made of operands that may have been rounded.
+    let error = gamma(operations) + 4.1 * operand_error(&left.device());
+    let norm = SquaredNorm {
         value: value.clamp_min(0.0),
-        slack: reach.clone() * reach * gamma(operations),
+        slack: reach.clone() * reach.clone() * error,
+    };
+    summed_otherwise(norm, reach, left)
+}
+
+/// With room for the weighted sum, whose operands are rounded otherwise than those of the norm: each
+/// aₜ ⊗ bₜ by at most two operand errors more.
+fn summed_otherwise(norm: SquaredNorm, reach: Tensor<1>, left: &Tensor<4>) -> SquaredNorm {
+    match operand_error(&left.device()) {
+        0.0 => norm,
+        error => norm.off_by(reach * (3.0 * error)),
     }
 }
 
 /// Σₜ ‖aₜ‖‖bₜ‖ over blocks and positions, a bound on ‖g_i‖ that does not cancel.
-fn reach(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<1> {
+pub(crate) fn reach(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<1> {
     let Size {
         batch,
         blocks,
@@ -97,11 +109,11 @@ pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>, workspace: usize) -
     over_samples(size.batch, chunk, |first, count| {
         let left = left.clone().narrow(0, first, count);
         let right = right.clone().narrow(0, first, count);
-        let mut norm = sum_of_squares(materialise(&left, &right));
+        let norm = sum_of_squares(materialise(&left, &right));
         // What is summed later is the exact product, not this rounded one.
-        let error = reach(&left, &right) * gamma(size.positions);
-        norm.slack = norm.slack + error.clone() * (norm.value.clone().sqrt() * 2.0 + error);
-        norm
+        let reach = reach(&left, &right);
+        let norm = norm.off_by(reach.clone() * gamma(size.positions));
+        summed_otherwise(norm, reach, &left)
     })
 }
 

@@ -118,7 +118,7 @@ impl PerSampleGradients {
         let mut kept_left = self.performance.kept_bytes;
         let mut groups = vec![SquaredNorm::zeros(self.batch, &self.device); self.groups];
         for bundle in &mut self.bundles {
-            let norm = bundle.squared_norm(&self.performance, &mut kept_left);
+            let norm = bundle.squared_norm(&self.performance, &mut kept_left, &self.device);
             let group = &mut groups[bundle.group];
             *group = group.clone().and(norm);
         }

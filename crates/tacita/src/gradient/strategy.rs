@@ -1,5 +1,8 @@
 //! Which exact way to a norm is taken. Speed and memory only: results are equal up to rounding.
 
+use super::norm::operand_error;
+use burn::tensor::Device;
+
 /// How the norm of a sum of outer products is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strategy {
@@ -65,7 +68,7 @@ impl Size {
 
 impl Performance {
     /// The cheapest strategy for a shape; `kept_left` is what remains of the kept budget.
-    pub(crate) fn choose(&self, size: Size, kept_left: usize) -> Strategy {
+    pub(crate) fn choose(&self, size: Size, kept_left: usize, device: &Device) -> Strategy {
         if self.strategy != Strategy::Automatic {
             return self.strategy;
         }
@@ -74,7 +77,11 @@ impl Performance {
         // memory traffic that costs about as much as sixteen multiply-adds an entry.
         let product = t * d * p;
         let kept = product + 16.0 * d * p;
-        let gram = t * t * (d + p) + product;
+        let gram = match operand_error(device) {
+            0.0 => t * t * (d + p) + product,
+            // The terms of a Gram matrix cancel, so rounded operands would leave a wide bound.
+            _ => f64::INFINITY,
+        };
         let recomputed = 2.0 * product + 4.0 * d * p;
         let room = size.factor_bytes() + kept_left;
         if size.gradient_bytes() <= room && kept <= gram {
