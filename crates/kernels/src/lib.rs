@@ -7,6 +7,7 @@
 pub mod activation;
 pub mod affine;
 mod approximate;
+pub mod attention;
 pub mod convolution;
 mod distinct;
 pub mod lstm;

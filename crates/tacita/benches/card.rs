@@ -9,7 +9,11 @@ use burn_cubecl::kernel::conv::{ConvStrategy, conv_data_backward, conv_forward};
 use std::time::Instant;
 
 fn time(name: &str, device: &Device, mut run: impl FnMut()) {
-    let wait = || device.sync().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let wait = || {
+        device
+            .sync()
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
     for _ in 0..2 {
         run();
     }
@@ -86,10 +90,9 @@ fn convolution(
         let windows: Tensor<5> = padded.unfold(2, kernel, stride);
         let windows: Tensor<6> = windows.unfold(3, kernel, stride);
         let [_, _, height, width, _, _] = windows.dims();
-        windows.permute([0, 2, 3, 1, 4, 5]).reshape([
-            input[0] * height * width,
-            input[1] * kernel * kernel,
-        ])
+        windows
+            .permute([0, 2, 3, 1, 4, 5])
+            .reshape([input[0] * height * width, input[1] * kernel * kernel])
     };
     time(&format!("{name} patches"), device, || {
         let _ = patches();
@@ -101,9 +104,13 @@ fn convolution(
     });
     let rows = columns.dims()[0];
     let flat: Tensor<2> = random([rows, channels], device);
-    time(&format!("{name} weight gradient of patches"), device, || {
-        let _ = flat.clone().transpose().matmul(columns.clone());
-    });
+    time(
+        &format!("{name} weight gradient of patches"),
+        device,
+        || {
+            let _ = flat.clone().transpose().matmul(columns.clone());
+        },
+    );
     let batch = input[0];
     let left = flat.reshape([batch, rows / batch, channels]);
     let right = columns.reshape([batch, rows / batch, input[1] * kernel * kernel]);
@@ -122,21 +129,36 @@ fn main() {
             sum = sum + small.clone();
         }
     });
-    for (m, k, n) in [(8192, 512, 2048), (8192, 512, 512), (4096, 784, 1000), (512, 784, 1000)] {
+    for (m, k, n) in [
+        (8192, 512, 2048),
+        (8192, 512, 512),
+        (4096, 784, 1000),
+        (512, 784, 1000),
+    ] {
         let (a, b): (Tensor<2>, Tensor<2>) = (random([m, k], &device), random([k, n], &device));
         time(&format!("product {m} x {k} x {n}"), &device, || {
             let _ = a.clone().matmul(b.clone());
         });
         let c: Tensor<2> = random([m, n], &device);
-        time(&format!("gradient product {k} x {m} x {n}"), &device, || {
-            let _ = a.clone().transpose().matmul(c.clone());
-        });
+        time(
+            &format!("gradient product {k} x {m} x {n}"),
+            &device,
+            || {
+                let _ = a.clone().transpose().matmul(c.clone());
+            },
+        );
     }
-    let (a, b): (Tensor<3>, Tensor<3>) =
-        (random([64, 128, 512], &device), random([64, 128, 2048], &device));
-    time("per-sample gradients 64 of 512 x 2048, 128 positions", &device, || {
-        let _ = a.clone().swap_dims(1, 2).matmul(b.clone());
-    });
+    let (a, b): (Tensor<3>, Tensor<3>) = (
+        random([64, 128, 512], &device),
+        random([64, 128, 2048], &device),
+    );
+    time(
+        "per-sample gradients 64 of 512 x 2048, 128 positions",
+        &device,
+        || {
+            let _ = a.clone().swap_dims(1, 2).matmul(b.clone());
+        },
+    );
     let kept: Tensor<2> = random([64, 512 * 2048], &device);
     let factors: Tensor<2> = random([1, 64], &device);
     time("weighted row sum 64 x 1M by product", &device, || {
@@ -149,8 +171,40 @@ fn main() {
         let squares = kept.clone() * kept.clone();
         let _ = squares.reshape([64, 1024, 1024]).sum_dim(2).sum_dim(1);
     });
-    convolution("conv 1->16 8x8/2 28x28 b1024", &device, [1024, 1, 28, 28], 16, 8, 2, 2);
-    convolution("conv 16->32 4x4/2 13x13 b1024", &device, [1024, 16, 13, 13], 32, 4, 2, 0);
-    convolution("conv 64->128 3x3 32x32 b256", &device, [256, 64, 32, 32], 128, 3, 1, 1);
-    convolution("conv 256->512 3x3 8x8 b256", &device, [256, 256, 8, 8], 512, 3, 1, 1);
+    convolution(
+        "conv 1->16 8x8/2 28x28 b1024",
+        &device,
+        [1024, 1, 28, 28],
+        16,
+        8,
+        2,
+        2,
+    );
+    convolution(
+        "conv 16->32 4x4/2 13x13 b1024",
+        &device,
+        [1024, 16, 13, 13],
+        32,
+        4,
+        2,
+        0,
+    );
+    convolution(
+        "conv 64->128 3x3 32x32 b256",
+        &device,
+        [256, 64, 32, 32],
+        128,
+        3,
+        1,
+        1,
+    );
+    convolution(
+        "conv 256->512 3x3 8x8 b256",
+        &device,
+        [256, 256, 8, 8],
+        512,
+        3,
+        1,
+        1,
+    );
 }

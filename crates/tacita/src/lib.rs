@@ -23,6 +23,8 @@ mod diagnostics;
 #[cfg(feature = "cuda")]
 mod gpu;
 pub mod gradient;
+#[cfg(any(feature = "cpu", feature = "cuda"))]
+mod graph;
 mod keys;
 pub mod layers;
 mod ledger_file;

@@ -82,6 +82,26 @@ pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Option<Tensor<1>>) -> Tenso
     module::linear(x, weight, bias)
 }
 
+/// Scaled dot-product attention of `heads` heads side by side: softmax(QKᵀ / √width) V.
+///
+/// # Shapes
+/// - query and result: `[batch, positions_1, heads · width]`
+/// - key, value: `[batch, positions_2, heads · width]`
+pub fn attention(query: Tensor<3>, key: Tensor<3>, value: Tensor<3>, heads: usize) -> Tensor<3> {
+    on_cpu!(cpu::attention::attention(&query, &key, &value, heads));
+    let shape = query.dims();
+    let width = shape[2] / heads;
+    let split = |sequence: Tensor<3>| {
+        let [batch, positions, _] = sequence.dims();
+        sequence
+            .reshape([batch, positions, heads, width])
+            .swap_dims(1, 2)
+    };
+    let scores = split(query).matmul(split(key).swap_dims(2, 3));
+    let weights = softmax(scores.div_scalar((width as f32).sqrt()));
+    weights.matmul(split(value)).swap_dims(1, 2).reshape(shape)
+}
+
 /// The rows of `weight` named by `rows`.
 ///
 /// # Shapes
@@ -113,6 +133,10 @@ pub fn conv2d(
         bias.as_ref(),
         &options
     ));
+    #[cfg(feature = "cuda")]
+    if let Some(output) = crate::gpu::convolution::conv2d(&x, &weight, bias.as_ref(), &options) {
+        return output;
+    }
     module::conv2d(x, weight, bias, options)
 }
 

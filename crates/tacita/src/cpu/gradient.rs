@@ -6,10 +6,10 @@ use crate::gradient::{Convolution, SquaredNorm, gamma};
 use burn::tensor::Tensor;
 use tacita_kernels::convolution as kernels;
 use tacita_kernels::convolution::Geometry;
-use tacita_kernels::{outer, update};
+use tacita_kernels::update;
 
 /// Sums in f64, rounded up: a few roundings for what the caller does with them.
-const ROUNDINGS: usize = 2;
+pub(super) const ROUNDINGS: usize = 2;
 
 /// ‖row‖² of each row.
 pub(crate) fn row_squares(rows: &Tensor<2>) -> Option<SquaredNorm> {
@@ -25,23 +25,6 @@ pub(crate) fn weighted_row_sum(rows: &Tensor<2>, factors: &Tensor<1>) -> Option<
     let (rows, factors) = (Values::free(rows)?, Values::free(factors)?);
     let sum = update::weighted_row_sum(rows.slice(), factors.slice(), width);
     Some(Values::new(sum, [width]).into())
-}
-
-/// The norm of Σₜ aₜ ⊗ bₜ in one block, from inner products between positions.
-pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> Option<SquaredNorm> {
-    let [batch, blocks, positions, d] = left.dims();
-    if blocks != 1 {
-        return None;
-    }
-    let operations = d + right.dims()[3] + 2 * positions + 4;
-    let (left, right) = (Values::free(left)?, Values::free(right)?);
-    let norms = outer::gram_norms(left.slice(), right.slice(), batch, positions);
-    let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [batch]).into() };
-    let reach = tensor(norms.reach);
-    Some(SquaredNorm {
-        value: tensor(norms.squares).clamp_min(0.0),
-        slack: reach.clone() * reach * gamma(operations),
-    })
 }
 
 /// A convolution's sizes, input and output gradient.
@@ -74,11 +57,10 @@ pub(crate) fn recomputed_norm(convolution: &Convolution) -> Option<SquaredNorm> 
     let kernels::Norms { squares, reach } =
         kernels::per_sample_norms(&sizes, x.slice(), dy.slice());
     let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
-    let mut norm = SquaredNorm::relative(tensor(squares), ROUNDINGS);
+    let norm = SquaredNorm::relative(tensor(squares), ROUNDINGS);
     // What is summed later is the exact product, not this rounded one.
     let error = tensor(reach) * gamma(sizes.positions());
-    norm.slack = norm.slack + error.clone() * (norm.value.clone().sqrt() * 2.0 + error);
-    Some(norm)
+    Some(norm.off_by(error))
 }
 
 /// Norms of a convolution from inner products between positions.
@@ -88,10 +70,10 @@ pub(crate) fn gram_norm(convolution: &Convolution) -> Option<SquaredNorm> {
     let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
     let operations = 2 * (sizes.patch() + sizes.channels_out / sizes.groups) + 8;
     let reach = tensor(reach);
-    Some(SquaredNorm {
-        value: tensor(squares).clamp_min(0.0),
-        slack: reach.clone() * reach * gamma(operations),
-    })
+    Some(SquaredNorm::within(
+        tensor(squares).clamp_min(0.0),
+        reach.clone() * reach * gamma(operations),
+    ))
 }
 
 /// Σᵢ cᵢ gᵢ, `[elements]`.

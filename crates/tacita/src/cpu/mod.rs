@@ -7,13 +7,14 @@
 
 pub(crate) mod activation;
 pub(crate) mod affine;
+pub(crate) mod attention;
 pub(crate) mod convolution;
 pub(crate) mod gradient;
 pub(crate) mod linear;
 pub(crate) mod normalise;
 mod operation;
+pub(crate) mod outer;
 pub(crate) mod pooling;
-pub(crate) mod probe;
 pub(crate) mod recurrent;
 pub(crate) mod rows;
 pub(crate) mod softmax;

@@ -3,7 +3,9 @@
 //! Burn's tensors hide which backend holds them. A tensor of another backend, or outside single
 //! precision, is refused with `None`, and the caller takes the generic way.
 
+pub(crate) mod convolution;
 pub(crate) mod noise;
+pub(crate) mod norms;
 pub(crate) mod rows;
 
 use burn::backend::Cuda;
@@ -18,7 +20,9 @@ use burn_cubecl::kernel::into_contiguous;
 /// Every runtime of CubeCL shares the backend's type; only CUDA is known to have f64 and atomic
 /// addition of f32.
 fn primitive<const D: usize>(tensor: Tensor<D>) -> Option<FloatTensor<Cuda>> {
-    if tensor.device().is_autodiff() || tensor.dtype() != DType::F32 {
+    // The kernels index by 32 bits.
+    let few = tensor.shape().num_elements() <= i32::MAX as usize;
+    if tensor.device().is_autodiff() || tensor.dtype() != DType::F32 || !few {
         return None;
     }
     let primitive = tensor.try_into_primitive::<Cuda>().ok()?;

@@ -124,8 +124,7 @@ fn squares_kernel(rows: &[i32], right: &[f32], squares: &mut [f32], positions: u
                 let mut sum = 0.0f64;
                 for s in t..positions {
                     if rows[(first + s) as usize] == row {
-                        sum = sum
-                            + f64::cast_from(right[((first + s) * width + column) as usize]);
+                        sum = sum + f64::cast_from(right[((first + s) * width + column) as usize]);
                     }
                 }
                 square = square + sum * sum;

@@ -70,7 +70,10 @@ fn the_card_extends_rare_tails_as_the_cpu_does() {
     let zeros = Tensor::zeros([expected.len()], &card);
     let drawn = values(add_normals(zeros, &draw).unwrap());
     for (drawn, expected) in drawn.into_iter().zip(expected) {
-        assert!((f64::from(drawn) - expected).abs() <= 1e-6, "{drawn} {expected}");
+        assert!(
+            (f64::from(drawn) - expected).abs() <= 1e-6,
+            "{drawn} {expected}"
+        );
     }
 }
 
@@ -78,14 +81,19 @@ fn the_card_extends_rare_tails_as_the_cpu_does() {
 fn rows_on_the_card_are_those_of_the_host() {
     let Some(card) = card() else { return };
     let (batch, positions, width, table) = (5, 7, 33, 4);
-    let rows: Vec<i64> = (0..batch * positions).map(|i| (i * i % table) as i64).collect();
+    let rows: Vec<i64> = (0..batch * positions)
+        .map(|i| (i * i % table) as i64)
+        .collect();
     let right: Vec<f32> = (0..batch * positions * width)
         .map(|i| ((i * 37 % 101) as f32 - 50.0) / 50.0)
         .collect();
     let factors: Vec<f32> = (0..batch).map(|i| 0.5 + i as f32).collect();
     let card_rows = CardRows::new(
         &Tensor::<2, Int>::from_data(TensorData::new(rows.clone(), [batch, positions]), &card),
-        &Tensor::<3>::from_data(TensorData::new(right.clone(), [batch, positions, width]), &card),
+        &Tensor::<3>::from_data(
+            TensorData::new(right.clone(), [batch, positions, width]),
+            &card,
+        ),
     )
     .unwrap();
     let mut gradients = vec![0f64; batch * table * width];

@@ -4,11 +4,12 @@
 //! of all of them, so nothing is approximated and mostly nothing is formed.
 
 use super::contribution::{Contribution, Convolution, Form, Target};
-use super::norm::{SquaredNorm, operand_error, sum_of_squares};
+use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
 use super::rows::{self, Rows};
 use super::strategy::{Performance, Strategy};
-use burn::tensor::{Device, Int, Tensor};
+use super::workspace::Workspace;
+use burn::tensor::{Int, Tensor};
 
 /// The per-sample gradient of a bundle's targets.
 #[derive(Debug)]
@@ -133,20 +134,18 @@ impl Bundle {
     pub fn squared_norm(
         &mut self,
         performance: &Performance,
-        kept_left: &mut usize,
-        device: &Device,
+        workspace: &mut Workspace,
     ) -> SquaredNorm {
-        // Two operands of a product, the factor and the gradient or both parts of it.
-        let share = 2.01 * operand_error(device);
-        self.squared_norm_in_full(performance, kept_left, device)
+        // Two operands of a product: the factor and the gradient, or both parts of it.
+        let share = 2.01 * workspace.operand_error;
+        self.squared_norm_in_full(performance, workspace)
             .widened(share)
     }
 
     fn squared_norm_in_full(
         &mut self,
         performance: &Performance,
-        kept_left: &mut usize,
-        device: &Device,
+        workspace: &mut Workspace,
     ) -> SquaredNorm {
         match &self.merged {
             Merged::Direct(gradient) => sum_of_squares(gradient.clone()),
@@ -155,13 +154,13 @@ impl Bundle {
                 if size.positions == 1 && performance.strategy == Strategy::Automatic {
                     return outer::ghost(left, right);
                 }
-                match performance.choose(size, *kept_left, device) {
-                    Strategy::Gram => outer::gram(left, right),
+                match workspace.strategy(performance, left, size) {
+                    Strategy::Gram => workspace.gram(left, right),
                     Strategy::Recomputed => {
                         outer::recompute(left, right, performance.workspace_bytes)
                     }
                     _ => {
-                        spend(kept_left, size.gradient_bytes(), size.factor_bytes());
+                        workspace.keep(size);
                         let gradient = outer::materialise(left, right);
                         self.merged = Merged::Direct(gradient.clone());
                         sum_of_squares(gradient)
@@ -170,12 +169,12 @@ impl Bundle {
             }
             Merged::Convolution(convolution) => {
                 let size = convolution.size();
-                match performance.choose(size, *kept_left, device) {
+                match performance.choose(size, workspace.kept_left, workspace.operand_error) {
                     strategy @ (Strategy::Gram | Strategy::Recomputed) => {
                         convolution.squared_norm(strategy, performance)
                     }
                     _ => {
-                        spend(kept_left, size.gradient_bytes(), size.factor_bytes());
+                        workspace.keep(size);
                         let (norm, gradient) = convolution.keep(performance);
                         self.merged = Merged::Direct(gradient);
                         norm
@@ -188,12 +187,11 @@ impl Bundle {
                 let output = if left.dims()[2] == 1 {
                     outer::ghost(left, right)
                 } else {
-                    outer::gram(left, right)
+                    workspace.gram(left, right)
                 };
                 let embedding = tied.rows.squared_norm();
-                let mut norm = embedding.and(output).and(tied.cross.clone());
-                norm.value = norm.value.clamp_min(0.0);
-                match operand_error(device) {
+                let norm = embedding.and(output).and_signed(tied.cross.clone());
+                match workspace.operand_error {
                     0.0 => norm,
                     error => norm.off_by(outer::reach(left, right) * (3.0 * error)),
                 }
@@ -281,10 +279,6 @@ impl Bundle {
             })),
         };
     }
-}
-
-fn spend(kept_left: &mut usize, gradients: usize, replaced: usize) {
-    *kept_left = kept_left.saturating_sub(gradients.saturating_sub(replaced));
 }
 
 fn join_rows(mut parts: Vec<Tensor<2, Int>>) -> Option<Tensor<2, Int>> {

@@ -12,6 +12,7 @@
 //! | `rows` | embeddings: segment sums of equal tokens |
 //! | `convolution` | convolutions as outer products over positions |
 //! | `bundle` | uses of one parameter, summed *before* the norm |
+//! | `workspace` | what the norms of one pass share |
 //! | `per_sample` | all bundles of a pass: norms by group, weighted sums |
 
 mod bundle;
@@ -24,12 +25,18 @@ mod rows;
 mod strategy;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
-#[cfg(feature = "cpu")]
+#[cfg(any(feature = "cpu", feature = "cuda"))]
 pub(crate) use contribution::Convolution;
 pub use contribution::{Contribution, Target};
 pub use norm::Norms;
+pub(crate) use norm::operand_error;
+#[cfg(any(feature = "cpu", feature = "cuda"))]
+pub(crate) use norm::SquaredNorm;
 #[cfg(feature = "cpu")]
-pub(crate) use norm::{SquaredNorm, gamma};
+pub(crate) use norm::gamma;
 pub use per_sample::{GradientError, PerSampleGradients, Slot, WeightedSums};
+#[cfg(feature = "cpu")]
+pub(crate) use strategy::Size;
 pub use strategy::{Performance, Strategy};

@@ -18,28 +18,26 @@ pub(crate) fn size(left: &Tensor<4>, right: &Tensor<4>) -> Size {
 /// One position: ‖a ⊗ b‖² = ‖a‖²‖b‖² (Goodfellow 2015). Two sums of positive terms: no cancellation.
 pub(crate) fn ghost(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
     let Size { batch, blocks, .. } = size(left, right);
-    let square = |factor: &Tensor<4>| {
+    let rows = |factor: &Tensor<4>| {
         let width = factor.dims()[3];
-        sum_of_squares(factor.clone().reshape([batch * blocks, width]))
+        factor.clone().reshape([batch * blocks, width])
     };
-    let (a, b) = (square(left), square(right));
-    // (a + e)(b + f) = ab + (af + eb + ef), and e, f are far below a, b.
-    let slack = a.value.clone() * b.slack.clone() + a.slack * (b.value.clone() + b.slack);
-    let per_sample =
-        |values: Tensor<1>| values.reshape([batch, blocks]).sum_dim(1).reshape([batch]);
-    let value = per_sample(a.value * b.value);
-    SquaredNorm {
-        slack: per_sample(slack) + value.clone() * gamma(blocks + 3),
-        value,
+    let square = |factor: &Tensor<4>| sum_of_squares(rows(factor));
+    #[cfg(feature = "cuda")]
+    if blocks == 1
+        && let Some(norm) = crate::gpu::norms::outer_squares(&rows(left), &rows(right))
+    {
+        return norm;
     }
+    let norm = square(left).times(square(right));
+    if blocks == 1 {
+        return norm;
+    }
+    norm.over_blocks(batch, blocks)
 }
 
 /// ⟨AAᵀ, BBᵀ⟩ (Li et al. 2022, §4). The terms cancel, so the error is bounded on (Σₜ ‖aₜ‖‖bₜ‖)².
 pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
-    #[cfg(feature = "cpu")]
-    if let Some(norm) = crate::cpu::gradient::gram(left, right) {
-        return norm;
-    }
     let Size {
         batch,
         blocks,
@@ -55,10 +53,8 @@ pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
     let operations = d + p + row_operations + operations + 4;
     // Each of the two Gram matrices is made of operands that may have been rounded.
     let error = gamma(operations) + 4.1 * operand_error(&left.device());
-    let norm = SquaredNorm {
-        value: value.clamp_min(0.0),
-        slack: reach.clone() * reach.clone() * error,
-    };
+    let slack = reach.clone() * reach.clone() * error;
+    let norm = SquaredNorm::within(value.clamp_min(0.0), slack);
     summed_otherwise(norm, reach, left)
 }
 
@@ -104,6 +100,10 @@ pub(crate) fn materialise(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<2> {
 
 /// The norm of per-sample gradients that are formed a few samples at a time and dropped.
 pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>, workspace: usize) -> SquaredNorm {
+    #[cfg(feature = "cpu")]
+    if let Some(norm) = crate::cpu::outer::recompute(left, right) {
+        return norm;
+    }
     let size = size(left, right);
     let chunk = size.samples_within(workspace, size.gradient_bytes() / size.batch.max(1));
     over_samples(size.batch, chunk, |first, count| {
@@ -130,14 +130,35 @@ pub(crate) fn over_samples(
         .step_by(chunk)
         .map(|first| norm(first, chunk.min(batch - first)))
         .collect();
-    SquaredNorm {
-        value: Tensor::cat(parts.iter().map(|part| part.value.clone()).collect(), 0),
-        slack: Tensor::cat(parts.iter().map(|part| part.slack.clone()).collect(), 0),
+    SquaredNorm::join(parts)
+}
+
+/// AᵀB over many rows, in `pieces` that divide `samples`: a card gives every tile of the result to one
+/// of its processors, so few tiles of long sums would leave most of them idle.
+pub(crate) fn long_product(left: Tensor<2>, right: Tensor<2>, samples: usize) -> Tensor<2> {
+    const TILE: usize = 128;
+    const PROCESSORS: usize = 512;
+    let ([rows, d], [_, p]) = (left.dims(), right.dims());
+    let tiles = d.div_ceil(TILE) * p.div_ceil(TILE);
+    let wanted = (PROCESSORS / tiles).clamp(1, (rows / 256).max(1));
+    let pieces = (1..=wanted).rev().find(|pieces| samples % pieces == 0);
+    match pieces.unwrap_or(1) {
+        1 => left.transpose().matmul(right),
+        pieces => {
+            let left = left.reshape([pieces, rows / pieces, d]);
+            let right = right.reshape([pieces, rows / pieces, p]);
+            let parts = left.swap_dims(1, 2).matmul(right);
+            parts.sum_dim(0).reshape([d, p])
+        }
     }
 }
 
 /// Σᵢ cᵢ gᵢ = Aᵀ diag(c) B over all samples and positions at once, `[blocks · d · p]`.
 pub(crate) fn weighted_sum(left: Tensor<4>, right: Tensor<4>, factors: Tensor<1>) -> Tensor<1> {
+    #[cfg(feature = "cpu")]
+    if let Some(sum) = crate::cpu::outer::weighted_sum(&left, &right, &factors) {
+        return sum;
+    }
     let Size {
         batch,
         blocks,
@@ -156,7 +177,7 @@ pub(crate) fn weighted_sum(left: Tensor<4>, right: Tensor<4>, factors: Tensor<1>
     if blocks == 1 {
         let left = left.reshape([rows, d]);
         let right = right.reshape([rows, p]);
-        return left.transpose().matmul(right).reshape([d * p]);
+        return long_product(left, right, batch).reshape([d * p]);
     }
     let left = left.swap_dims(0, 1).reshape([blocks, rows, d]);
     let right = right.swap_dims(0, 1).reshape([blocks, rows, p]);

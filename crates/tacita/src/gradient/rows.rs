@@ -192,11 +192,11 @@ pub(crate) fn cross_gram(
     let reach = (picked.abs() * hidden_norms * right_norms)
         .sum_dim(2)
         .sum_dim(1);
-    SquaredNorm {
-        value: value.reshape([batch]),
-        slack: reach.reshape([batch])
+    SquaredNorm::within(
+        value.reshape([batch]),
+        reach.reshape([batch])
             * (gamma(width + positions + steps + 4) + 2.01 * operand_error(&left.device())),
-    }
+    )
 }
 
 /// The per-sample gradients themselves, `[batch, table · width]`.

@@ -38,6 +38,23 @@ impl Default for Performance {
     }
 }
 
+/// A card has memory of its own, and small pieces of work leave it idle.
+const CARD: usize = 64;
+
+impl Performance {
+    /// The same for a device: a card gets more room.
+    pub(crate) fn on(self, device: &Device) -> Self {
+        if operand_error(device) == 0.0 {
+            return self;
+        }
+        Self {
+            strategy: self.strategy,
+            kept_bytes: self.kept_bytes.saturating_mul(CARD),
+            workspace_bytes: self.workspace_bytes.saturating_mul(CARD),
+        }
+    }
+}
+
 /// The shape of a sum of `positions` outer products of a `left`- and a `right`-vector, in each of
 /// `blocks` blocks of each of `batch` samples.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +85,7 @@ impl Size {
 
 impl Performance {
     /// The cheapest strategy for a shape; `kept_left` is what remains of the kept budget.
-    pub(crate) fn choose(&self, size: Size, kept_left: usize, device: &Device) -> Strategy {
+    pub(crate) fn choose(&self, size: Size, kept_left: usize, operand_error: f64) -> Strategy {
         if self.strategy != Strategy::Automatic {
             return self.strategy;
         }
@@ -77,7 +94,7 @@ impl Performance {
         // memory traffic that costs about as much as sixteen multiply-adds an entry.
         let product = t * d * p;
         let kept = product + 16.0 * d * p;
-        let gram = match operand_error(device) {
+        let gram = match operand_error {
             0.0 => t * t * (d + p) + product,
             // The terms of a Gram matrix cancel, so rounded operands would leave a wide bound.
             _ => f64::INFINITY,

@@ -93,6 +93,19 @@ impl MhaInput {
 }
 
 impl MultiHeadAttention {
+    /// The context alone: without masks and dropout, the weights need not be handed out.
+    pub(super) fn context(&self, input: MhaInput) -> Tensor<3> {
+        let masked = input.mask_pad.is_some() || input.mask_attn.is_some();
+        if masked || self.quiet_softmax || self.dropout.prob > 0.0 {
+            return self.forward(input).context;
+        }
+        let query = self.query.forward(input.query);
+        let key = self.key.forward(input.key);
+        let value = self.value.forward(input.value);
+        let context = ops::attention(query, key, value, self.n_heads);
+        self.output.forward(context)
+    }
+
     /// Attends.
     ///
     /// # Shapes

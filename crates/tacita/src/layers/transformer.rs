@@ -159,7 +159,7 @@ impl TransformerEncoderLayer {
             if let Some(mask) = mask_attn {
                 attention = attention.mask_attn(mask);
             }
-            self.dropout.forward(self.mha.forward(attention).context)
+            self.dropout.forward(self.mha.context(attention))
         };
         let feed = |tensor: Tensor<3>| self.dropout.forward(self.pwff.forward(tensor));
         if self.norm_first {

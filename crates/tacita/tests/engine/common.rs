@@ -2,15 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-/// The CPU, or with `TACITA_TEST_DEVICE=cuda` a card.
-pub fn device() -> Device {
-    match std::env::var("TACITA_TEST_DEVICE").as_deref() {
-        Err(_) | Ok("cpu") => Device::flex(),
-        #[cfg(feature = "cuda")]
-        Ok("cuda") => Device::cuda(0),
-        Ok(other) => panic!("TACITA_TEST_DEVICE={other}: not built for it; use cpu"),
-    }
-}
+pub use tacita::testkit::device;
 
 /// SplitMix64: the values depend on the seed only, whatever runs beside.
 pub struct Random(pub u64);

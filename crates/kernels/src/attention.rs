@@ -1,0 +1,307 @@
+//! Scaled dot-product attention of several heads, as they lie in the sequences.
+use crate::approximate::exp_flushed;
+use crate::product::{Into, Matrix, Workers, multiply};
+use crate::vector::{largest, total, vectorised};
+use rayon::prelude::*;
+
+/// Sizes of an attention.
+///
+/// Queries are `[batch, queries, heads · width]`, keys and values `[batch, keys, heads · width]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Samples.
+    pub batch: usize,
+    /// Positions that attend.
+    pub queries: usize,
+    /// Positions attended to.
+    pub keys: usize,
+    /// Heads side by side.
+    pub heads: usize,
+    /// Values of a head in each position.
+    pub width: usize,
+}
+
+impl Sizes {
+    /// Values of a position.
+    fn row(&self) -> usize {
+        self.heads * self.width
+    }
+
+    /// Weights of a sample.
+    fn weights(&self) -> usize {
+        self.heads * self.queries * self.keys
+    }
+
+    fn scale(&self) -> f32 {
+        1.0 / (self.width as f32).sqrt()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.batch * self.queries * self.keys * self.row() == 0
+    }
+
+    fn check(&self, query: &[f32], key: &[f32], value: &[f32]) {
+        let count = |positions: usize| self.batch * positions * self.row();
+        assert_eq!(query.len(), count(self.queries), "queries of {self:?}");
+        assert_eq!(key.len(), count(self.keys), "keys of {self:?}");
+        assert_eq!(value.len(), count(self.keys), "values of {self:?}");
+    }
+
+    /// One head of a sample's sequence.
+    fn head<'a>(&self, sequence: &'a [f32], head: usize, positions: usize) -> Matrix<'a> {
+        let values = &sequence[head * self.width..];
+        Matrix::spaced(values, positions, self.width, self.row())
+    }
+}
+
+/// softmax(QKᵀ / √width) V of each head, and the softmax, `[batch, heads, queries, keys]`.
+///
+/// # Panics
+/// If the lengths are not those of `sizes`.
+pub fn attention(sizes: &Sizes, query: &[f32], key: &[f32], value: &[f32]) -> (Vec<f32>, Vec<f32>) {
+    sizes.check(query, key, value);
+    let mut context = vec![0.0; query.len()];
+    let mut weights = vec![0.0; sizes.batch * sizes.weights()];
+    if sizes.is_empty() {
+        return (context, weights);
+    }
+    let (row, scale) = (sizes.row(), sizes.scale());
+    context
+        .par_chunks_mut(sizes.queries * row)
+        .zip(weights.par_chunks_mut(sizes.weights()))
+        .zip(query.par_chunks(sizes.queries * row))
+        .zip(key.par_chunks(sizes.keys * row))
+        .zip(value.par_chunks(sizes.keys * row))
+        .for_each(|((((context, weights), query), key), value)| {
+            let weights = weights.chunks_exact_mut(sizes.queries * sizes.keys);
+            for (head, weights) in weights.enumerate() {
+                let query = sizes.head(query, head, sizes.queries);
+                let key = sizes.head(key, head, sizes.keys).transposed();
+                let value = sizes.head(value, head, sizes.keys);
+                multiply(weights, sizes.keys, Into::Replace, query, key, Workers::One);
+                vectorised(
+                    #[inline(always)]
+                    || softmax(weights, sizes.keys, scale),
+                );
+                let into = &mut context[head * sizes.width..];
+                let weights = Matrix::new(weights, sizes.queries, sizes.keys);
+                multiply(into, row, Into::Replace, weights, value, Workers::One);
+            }
+        });
+    (context, weights)
+}
+
+/// softmax(scale · x) of each row, in place.
+#[inline(always)]
+fn softmax(values: &mut [f32], width: usize, scale: f32) {
+    for row in values.chunks_exact_mut(width) {
+        let most = largest(row);
+        for value in row.iter_mut() {
+            *value = exp_flushed((*value - most) * scale);
+        }
+        let sum = total(
+            row,
+            row,
+            #[inline(always)]
+            |value, _| value,
+        );
+        let share = (1.0 / sum) as f32;
+        for value in row {
+            *value *= share;
+        }
+    }
+}
+
+/// The gradients of [`attention`] by queries, keys and values, from its weights and the gradient of
+/// its context.
+///
+/// # Panics
+/// If the lengths are not those of `sizes`.
+pub fn attention_gradients(
+    sizes: &Sizes,
+    [query, key, value]: [&[f32]; 3],
+    weights: &[f32],
+    gradient: &[f32],
+) -> [Vec<f32>; 3] {
+    sizes.check(query, key, value);
+    assert_eq!(weights.len(), sizes.batch * sizes.weights(), "weights");
+    assert_eq!(gradient.len(), query.len(), "gradient of the context");
+    let mut by_query = vec![0.0; query.len()];
+    let [mut by_key, mut by_value] = [(); 2].map(|()| vec![0.0; key.len()]);
+    if sizes.is_empty() {
+        return [by_query, by_key, by_value];
+    }
+    let (row, pairs) = (sizes.row(), sizes.queries * sizes.keys);
+    let (queries, keys) = (sizes.queries * row, sizes.keys * row);
+    by_query
+        .par_chunks_mut(queries)
+        .zip(by_key.par_chunks_mut(keys))
+        .zip(by_value.par_chunks_mut(keys))
+        .enumerate()
+        .for_each_init(
+            || vec![0.0; pairs],
+            |scores, (sample, ((by_query, by_key), by_value))| {
+                let query = &query[sample * queries..][..queries];
+                let gradient = &gradient[sample * queries..][..queries];
+                let key = &key[sample * keys..][..keys];
+                let value = &value[sample * keys..][..keys];
+                for head in 0..sizes.heads {
+                    let weights = &weights[(sample * sizes.heads + head) * pairs..][..pairs];
+                    let gradient = sizes.head(gradient, head, sizes.queries);
+                    let value = sizes.head(value, head, sizes.keys).transposed();
+                    let one = Workers::One;
+                    multiply(scores, sizes.keys, Into::Replace, gradient, value, one);
+                    vectorised(
+                        #[inline(always)]
+                        || softmax_gradient(scores, weights, sizes.keys, sizes.scale()),
+                    );
+                    let at = head * sizes.width;
+                    let weights = Matrix::new(weights, sizes.queries, sizes.keys).transposed();
+                    multiply(
+                        &mut by_value[at..],
+                        row,
+                        Into::Replace,
+                        weights,
+                        gradient,
+                        one,
+                    );
+                    let scores = Matrix::new(scores, sizes.queries, sizes.keys);
+                    let key = sizes.head(key, head, sizes.keys);
+                    multiply(&mut by_query[at..], row, Into::Replace, scores, key, one);
+                    let query = sizes.head(query, head, sizes.queries);
+                    let scores = scores.transposed();
+                    multiply(&mut by_key[at..], row, Into::Replace, scores, query, one);
+                }
+            },
+        );
+    [by_query, by_key, by_value]
+}
+
+/// The gradient g of softmax(scale · x) = y becomes that of x: scale · y (g − Σ g y), in place.
+#[inline(always)]
+fn softmax_gradient(gradient: &mut [f32], y: &[f32], width: usize, scale: f32) {
+    let rows = y.chunks_exact(width);
+    for (gradient, y) in gradient.chunks_exact_mut(width).zip(rows) {
+        let mean = total(
+            y,
+            gradient,
+            #[inline(always)]
+            |y, g| y * g,
+        ) as f32;
+        for (g, y) in gradient.iter_mut().zip(y) {
+            *g = y * (*g - mean) * scale;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{close, source};
+    use proptest::prelude::*;
+
+    /// Context and, given its gradient, all gradients, by loops in f64.
+    struct Loop {
+        context: Vec<f64>,
+        gradients: [Vec<f64>; 3],
+    }
+
+    fn by_loop(sizes: &Sizes, [query, key, value]: [&[f32]; 3], gradient: &[f32]) -> Loop {
+        let row = sizes.heads * sizes.width;
+        let mut context = vec![0.0; query.len()];
+        let mut gradients = [query, key, value].map(|values| vec![0.0; values.len()]);
+        let scale = 1.0 / (sizes.width as f64).sqrt();
+        for (sample, head) in
+            (0..sizes.batch * sizes.heads).map(|i| (i / sizes.heads, i % sizes.heads))
+        {
+            let q_at =
+                |t: usize, c: usize| (sample * sizes.queries + t) * row + head * sizes.width + c;
+            let k_at =
+                |t: usize, c: usize| (sample * sizes.keys + t) * row + head * sizes.width + c;
+            let columns = 0..sizes.width;
+            for t in 0..sizes.queries {
+                let scores: Vec<f64> = (0..sizes.keys)
+                    .map(|s| {
+                        let products = columns
+                            .clone()
+                            .map(|c| f64::from(query[q_at(t, c)]) * f64::from(key[k_at(s, c)]));
+                        scale * products.sum::<f64>()
+                    })
+                    .collect();
+                let sum: f64 = scores.iter().map(|s| s.exp()).sum();
+                let weights: Vec<f64> = scores.iter().map(|s| s.exp() / sum).collect();
+                let by_weight: Vec<f64> = (0..sizes.keys)
+                    .map(|s| {
+                        columns
+                            .clone()
+                            .map(|c| f64::from(gradient[q_at(t, c)]) * f64::from(value[k_at(s, c)]))
+                            .sum()
+                    })
+                    .collect();
+                let mean: f64 = weights.iter().zip(&by_weight).map(|(w, g)| w * g).sum();
+                for s in 0..sizes.keys {
+                    let by_score = scale * weights[s] * (by_weight[s] - mean);
+                    for c in columns.clone() {
+                        context[q_at(t, c)] += weights[s] * f64::from(value[k_at(s, c)]);
+                        gradients[0][q_at(t, c)] += by_score * f64::from(key[k_at(s, c)]);
+                        gradients[1][k_at(s, c)] += by_score * f64::from(query[q_at(t, c)]);
+                        gradients[2][k_at(s, c)] += weights[s] * f64::from(gradient[q_at(t, c)]);
+                    }
+                }
+            }
+        }
+        Loop { context, gradients }
+    }
+
+    proptest! {
+        #[test]
+        fn attention_equals_the_loop_both_ways(
+            batch in 0usize..4, queries in 1usize..9, keys in 1usize..40, heads in 1usize..4,
+            width in 1usize..9, seed: u64,
+        ) {
+            let sizes = Sizes { batch, queries, keys, heads, width };
+            let mut values = source(seed);
+            let row = heads * width;
+            let (query, gradient) = (values(batch * queries * row), values(batch * queries * row));
+            let (key, value) = (values(batch * keys * row), values(batch * keys * row));
+            let inputs = [query.as_slice(), &key, &value];
+            let (context, weights) = attention(&sizes, &query, &key, &value);
+            let seen = attention_gradients(&sizes, inputs, &weights, &gradient);
+            let expected = by_loop(&sizes, inputs, &gradient);
+            close(&context, &expected.context)?;
+            for (seen, expected) in seen.iter().zip(&expected.gradients) {
+                close(seen, expected)?;
+            }
+        }
+    }
+
+    #[test]
+    fn a_sample_that_is_not_finite_stays_alone() {
+        let sizes = Sizes {
+            batch: 3,
+            queries: 2,
+            keys: 2,
+            heads: 2,
+            width: 3,
+        };
+        let mut values = source(1);
+        let [mut query, key, value, gradient] = [(); 4].map(|()| values(36));
+        let inputs = [query.clone(), key.clone(), value.clone()];
+        let (context, weights) = attention(&sizes, &query, &key, &value);
+        let clean = attention_gradients(&sizes, [&query, &key, &value], &weights, &gradient);
+        query[15] = f32::NAN;
+        query[20] = f32::INFINITY;
+        let (dirty_context, weights) = attention(&sizes, &query, &key, &value);
+        let dirty = attention_gradients(
+            &sizes,
+            [&query, &inputs[1], &inputs[2]],
+            &weights,
+            &gradient,
+        );
+        assert!(dirty_context[12..24].iter().any(|value| value.is_nan()));
+        for (clean, dirty) in clean.iter().zip(&dirty).chain([(&context, &dirty_context)]) {
+            assert_eq!(clean[..12], dirty[..12]);
+            assert_eq!(clean[24..], dirty[24..]);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What the norms of one pass share.
+
+use super::norm::{SquaredNorm, operand_error};
+use super::outer;
+use super::strategy::{Performance, Size, Strategy};
+use burn::tensor::{Device, Tensor};
+
+/// Room for kept gradients, and Gram matrices that several parameters need.
+pub(crate) struct Workspace {
+    /// Bytes that kept gradients may still take.
+    pub kept_left: usize,
+    /// See [`operand_error`].
+    pub operand_error: f64,
+    #[cfg(feature = "cpu")]
+    grams: crate::cpu::outer::GramCache,
+}
+
+impl Workspace {
+    pub fn new(performance: &Performance, device: &Device) -> Self {
+        Self {
+            kept_left: performance.kept_bytes,
+            operand_error: operand_error(device),
+            #[cfg(feature = "cpu")]
+            grams: Default::default(),
+        }
+    }
+
+    /// How the norm of a sum of outer products is computed.
+    pub fn strategy(&self, performance: &Performance, left: &Tensor<4>, size: Size) -> Strategy {
+        #[cfg(feature = "cpu")]
+        if performance.strategy == Strategy::Automatic
+            && let Some(strategy) = crate::cpu::outer::strategy(left, size)
+        {
+            return strategy;
+        }
+        let _ = left;
+        performance.choose(size, self.kept_left, self.operand_error)
+    }
+
+    /// Takes note that gradients take the place of their factors.
+    pub fn keep(&mut self, size: Size) {
+        let more = size.gradient_bytes().saturating_sub(size.factor_bytes());
+        self.kept_left = self.kept_left.saturating_sub(more);
+    }
+
+    /// ⟨AAᵀ, BBᵀ⟩.
+    pub fn gram(&mut self, left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
+        #[cfg(feature = "cpu")]
+        if let Some(norm) = crate::cpu::outer::gram(left, right, &mut self.grams) {
+            return norm;
+        }
+        outer::gram(left, right)
+    }
+}
