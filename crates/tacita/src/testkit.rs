@@ -46,7 +46,6 @@ pub fn device() -> Device {
     }
 }
 
-
 /// One sample's gradient of each trainable parameter, by plain autodiff.
 pub type SampleGradient = Vec<Vec<f32>>;
 
@@ -137,6 +136,11 @@ pub fn clipped_sums_without_noise<M: Module>(
 
 fn groups(grouping: &Grouping, parameters: &Parameters) -> Groups {
     Groups::new(grouping, parameters).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How far the operands of a matrix product may be rounded on a device, relative to them: 0 on the CPU.
+pub fn rounding_of_operands(device: &Device) -> f64 {
+    operand_error(device)
 }
 
 /// Asserts that norms and weighted sums of every strategy and grouping equal the per-sample loop's,

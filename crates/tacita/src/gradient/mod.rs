@@ -31,11 +31,11 @@ mod workspace;
 pub(crate) use contribution::Convolution;
 pub use contribution::{Contribution, Target};
 pub use norm::Norms;
-pub(crate) use norm::operand_error;
 #[cfg(any(feature = "cpu", feature = "cuda"))]
 pub(crate) use norm::SquaredNorm;
 #[cfg(feature = "cpu")]
 pub(crate) use norm::gamma;
+pub(crate) use norm::operand_error;
 pub use per_sample::{GradientError, PerSampleGradients, Slot, WeightedSums};
 #[cfg(feature = "cpu")]
 pub(crate) use strategy::Size;

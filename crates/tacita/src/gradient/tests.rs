@@ -27,7 +27,10 @@ fn cancelling(batch: usize, positions: usize, width: usize, seed: u64, residue: 
 }
 
 fn tensor<const D: usize>(values: &[f32], shape: [usize; D]) -> Tensor<D> {
-    Tensor::from_data(TensorData::new(values.to_vec(), shape), &crate::testkit::device())
+    Tensor::from_data(
+        TensorData::new(values.to_vec(), shape),
+        &crate::testkit::device(),
+    )
 }
 
 /// ‖Σₜ aₜ ⊗ bₜ‖² of one sample, in f64.
@@ -46,7 +49,10 @@ fn truth(a: &[f32], b: &[f32], d: usize, p: usize) -> f64 {
 fn assert_bounds(what: &str, norm: SquaredNorm, truths: &[f64]) {
     let numbers = |tensor: Tensor<1>| tensor.into_data().iter::<f64>().collect::<Vec<_>>();
     let (values, uppers) = (numbers(norm.value.clone()), numbers(norm.upper()));
-    let slacks = uppers.iter().zip(&values).map(|(upper, value)| upper - value);
+    let slacks = uppers
+        .iter()
+        .zip(&values)
+        .map(|(upper, value)| upper - value);
     for ((value, slack), truth) in values.iter().zip(slacks).zip(truths) {
         assert!(
             value + slack >= *truth,
