@@ -47,12 +47,12 @@ def smallest_step():
     optimizer.step()
 
 
-def make_step(name, mode, batch, fastdp_source):
+def make_step(name, mode, batch, fastdp_source, device="cpu"):
     """A function that makes one step on the batch, given as NumPy arrays."""
     torch.manual_seed(0)
     workload = WORKLOADS[name]
-    inputs, targets = (torch.from_numpy(values) for values in batch)
-    model = models_torch.build(name, lstm_layer(mode)).train()
+    inputs, targets = (torch.from_numpy(values).to(device) for values in batch)
+    model = models_torch.build(name, lstm_layer(mode)).train().to(device)
     check_parameters(name, sum(values.numel() for values in model.parameters()))
     rule = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[workload.optimizer]
     optimizer = rule(model.parameters(), lr=LEARNING_RATES[workload.optimizer])

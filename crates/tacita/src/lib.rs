@@ -20,7 +20,11 @@ pub mod clipping;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod diagnostics;
+#[cfg(feature = "cuda")]
+mod gpu;
 pub mod gradient;
+#[cfg(any(feature = "cpu", feature = "cuda"))]
+mod graph;
 mod keys;
 pub mod layers;
 mod ledger_file;

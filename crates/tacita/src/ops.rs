@@ -133,6 +133,10 @@ pub fn conv2d(
         bias.as_ref(),
         &options
     ));
+    #[cfg(feature = "cuda")]
+    if let Some(output) = crate::gpu::convolution::conv2d(&x, &weight, bias.as_ref(), &options) {
+        return output;
+    }
     module::conv2d(x, weight, bias, options)
 }
 

@@ -57,11 +57,10 @@ pub(crate) fn recomputed_norm(convolution: &Convolution) -> Option<SquaredNorm> 
     let kernels::Norms { squares, reach } =
         kernels::per_sample_norms(&sizes, x.slice(), dy.slice());
     let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
-    let mut norm = SquaredNorm::relative(tensor(squares), ROUNDINGS);
+    let norm = SquaredNorm::relative(tensor(squares), ROUNDINGS);
     // What is summed later is the exact product, not this rounded one.
     let error = tensor(reach) * gamma(sizes.positions());
-    norm.slack = norm.slack + error.clone() * (norm.value.clone().sqrt() * 2.0 + error);
-    Some(norm)
+    Some(norm.off_by(error))
 }
 
 /// Norms of a convolution from inner products between positions.
@@ -71,10 +70,10 @@ pub(crate) fn gram_norm(convolution: &Convolution) -> Option<SquaredNorm> {
     let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
     let operations = 2 * (sizes.patch() + sizes.channels_out / sizes.groups) + 8;
     let reach = tensor(reach);
-    Some(SquaredNorm {
-        value: tensor(squares).clamp_min(0.0),
-        slack: reach.clone() * reach * gamma(operations),
-    })
+    Some(SquaredNorm::within(
+        tensor(squares).clamp_min(0.0),
+        reach.clone() * reach * gamma(operations),
+    ))
 }
 
 /// Σᵢ cᵢ gᵢ, `[elements]`.

@@ -16,7 +16,6 @@ mod operation;
 pub(crate) mod optimiser;
 pub(crate) mod outer;
 pub(crate) mod pooling;
-pub(crate) mod probe;
 pub(crate) mod recurrent;
 pub(crate) mod rows;
 pub(crate) mod softmax;

@@ -75,10 +75,10 @@ pub(crate) fn gram(
     let operations = d + right.dims()[3] + 2 * positions + 4;
     let (left, right) = (cache.of(left)?, cache.of(right)?);
     let [squares, reach] = tensors(outer::gram_norms(&left, &right));
-    Some(SquaredNorm {
-        value: squares.clamp_min(0.0),
-        slack: reach.clone() * reach * gamma(operations),
-    })
+    Some(SquaredNorm::within(
+        squares.clamp_min(0.0),
+        reach.clone() * reach * gamma(operations),
+    ))
 }
 
 /// The norm of gradients that are formed part by part and dropped.
@@ -91,11 +91,10 @@ pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>) -> Option<SquaredNo
     let (left, right) = (Values::free(left)?, Values::free(right)?);
     let norms = outer::formed_norms(left.slice(), right.slice(), positions, sizes);
     let [squares, reach] = tensors(norms);
-    let mut norm = SquaredNorm::relative(squares, super::gradient::ROUNDINGS);
+    let norm = SquaredNorm::relative(squares, super::gradient::ROUNDINGS);
     // What is summed later is the exact product, not this rounded one.
     let error = reach * gamma(positions);
-    norm.slack = norm.slack + error.clone() * (norm.value.clone().sqrt() * 2.0 + error);
-    Some(norm)
+    Some(norm.off_by(error))
 }
 
 /// Σᵢ cᵢ gᵢ, `[d · p]`.

@@ -130,8 +130,19 @@ impl Bundle {
         self.targets[0].elements / width
     }
 
-    /// The norm; the bundle keeps per-sample gradients where that makes the weighted sum cheaper.
+    /// The norm of what [`Bundle::weighted_sum`] adds up; the bundle keeps per-sample gradients where that makes the weighted sum cheaper.
     pub fn squared_norm(
+        &mut self,
+        performance: &Performance,
+        workspace: &mut Workspace,
+    ) -> SquaredNorm {
+        // Two operands of a product: the factor and the gradient, or both parts of it.
+        let share = 2.01 * workspace.operand_error;
+        self.squared_norm_in_full(performance, workspace)
+            .widened(share)
+    }
+
+    fn squared_norm_in_full(
         &mut self,
         performance: &Performance,
         workspace: &mut Workspace,
@@ -158,7 +169,7 @@ impl Bundle {
             }
             Merged::Convolution(convolution) => {
                 let size = convolution.size();
-                match performance.choose(size, workspace.kept_left) {
+                match performance.choose(size, workspace.kept_left, workspace.operand_error) {
                     strategy @ (Strategy::Gram | Strategy::Recomputed) => {
                         convolution.squared_norm(strategy, performance)
                     }
@@ -179,9 +190,11 @@ impl Bundle {
                     workspace.gram(left, right)
                 };
                 let embedding = tied.rows.squared_norm();
-                let mut norm = embedding.and(output).and(tied.cross.clone());
-                norm.value = norm.value.clamp_min(0.0);
-                norm
+                let norm = embedding.and(output).and_signed(tied.cross.clone());
+                match workspace.operand_error {
+                    0.0 => norm,
+                    error => norm.off_by(outer::reach(left, right) * (3.0 * error)),
+                }
             }
         }
     }
@@ -252,7 +265,7 @@ impl Bundle {
         self.merged = match &self.merged {
             Merged::Direct(gradient) => Merged::Direct(gradient.clone().select(0, indices.clone())),
             Merged::Outer(left, right) => Merged::Outer(pick(left), pick(right)),
-            Merged::Rows(rows) => Merged::Rows(rows.select(samples)),
+            Merged::Rows(rows) => Merged::Rows(rows.select(samples, indices)),
             Merged::Convolution(convolution) => Merged::Convolution(Convolution {
                 input: pick(&convolution.input),
                 output: pick(&convolution.output),
@@ -260,7 +273,7 @@ impl Bundle {
                 options: convolution.options.clone(),
             }),
             Merged::Tied(tied) => Merged::Tied(Box::new(Tied {
-                rows: tied.rows.select(samples),
+                rows: tied.rows.select(samples, indices),
                 outer: (pick(&tied.outer.0), pick(&tied.outer.1)),
                 cross: tied.cross.clone(),
             })),

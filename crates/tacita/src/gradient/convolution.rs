@@ -24,7 +24,7 @@ impl Convolution {
     }
 
     /// The patches each output position sees, as a strided view
-    /// `[batch, channels, kernel_1, kernel_2, height_out, width_out]` of the padded input.
+    /// `[batch, height_out, width_out, channels, kernel_1, kernel_2]` of the padded input.
     fn patches(&self, first: usize, count: usize) -> Tensor<6> {
         let [_, _, height, width] = self.output.dims();
         let input = self.input.clone().narrow(0, first, count);
@@ -50,7 +50,7 @@ impl Convolution {
                 every(dilation_1),
                 every(dilation_2),
             ])
-            .permute([0, 1, 4, 5, 2, 3])
+            .permute([0, 2, 3, 1, 4, 5])
     }
 
     /// Output gradients and patches as factors of an outer product over positions.
@@ -65,8 +65,8 @@ impl Convolution {
         let output = self.output.clone().narrow(0, first, count);
         let output = output.reshape([count, blocks, left, positions]);
         let patches = self.patches(first, count);
-        let patches = patches.reshape([count, blocks, right, positions]);
-        (output.swap_dims(2, 3), patches.swap_dims(2, 3))
+        let patches = patches.reshape([count, positions, blocks, right]);
+        (output.swap_dims(2, 3), patches.swap_dims(1, 2))
     }
 
     /// Samples whose patches fit the workspace.
@@ -133,27 +133,18 @@ impl Convolution {
         let Size {
             batch,
             blocks,
-            positions,
             left,
             right,
+            ..
         } = self.size();
         let chunk = self.chunk(performance);
         let sums = (0..batch).step_by(chunk).map(|first| {
             let count = chunk.min(batch - first);
-            let factors = factors.clone().narrow(0, first, count);
-            let output = self.output.clone().narrow(0, first, count);
-            let output = output * factors.reshape([count, 1, 1, 1]);
-            let output = output
-                .reshape([count, blocks, left, positions])
-                .permute([1, 2, 0, 3])
-                .reshape([blocks, left, count * positions]);
-            let patches = self.patches(first, count).permute([1, 2, 3, 0, 4, 5]);
-            let patches = patches.reshape([blocks, right, count * positions]);
-            output.matmul(patches.swap_dims(1, 2))
+            let (left, right) = self.factors(first, count);
+            outer::weighted_sum(left, right, factors.clone().narrow(0, first, count))
         });
         let sum = sums.reduce(|sum, part| sum + part);
-        let sum =
-            sum.unwrap_or_else(|| Tensor::zeros([blocks, left, right], &self.output.device()));
-        sum.reshape([blocks * left * right])
+        let elements = blocks * left * right;
+        sum.unwrap_or_else(|| Tensor::zeros([elements], &self.output.device()))
     }
 }

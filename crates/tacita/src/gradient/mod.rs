@@ -27,12 +27,15 @@ mod strategy;
 mod tests;
 mod workspace;
 
-#[cfg(feature = "cpu")]
+#[cfg(any(feature = "cpu", feature = "cuda"))]
 pub(crate) use contribution::Convolution;
 pub use contribution::{Contribution, Target};
 pub use norm::Norms;
+#[cfg(any(feature = "cpu", feature = "cuda"))]
+pub(crate) use norm::SquaredNorm;
 #[cfg(feature = "cpu")]
-pub(crate) use norm::{SquaredNorm, gamma};
+pub(crate) use norm::gamma;
+pub(crate) use norm::operand_error;
 pub use per_sample::{GradientError, PerSampleGradients, Slot, WeightedSums};
 #[cfg(feature = "cpu")]
 pub(crate) use strategy::Size;

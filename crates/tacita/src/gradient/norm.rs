@@ -2,8 +2,9 @@
 //!
 //! Let u = 2⁻²⁴. A sum of n products in any order is off by at most γₙ Σ|aᵢbᵢ| with
 //! γₙ = n·u / (1 − n·u) (Higham 2002, §3.1). Every norm carries the bound of its own formula as
-//! `slack`: truth ≤ value + slack. Clipping uses [`Norms::upper`].
+//! `slack`: truth ≤ value + slack, or a share of the value. Clipping uses [`Norms::upper`].
 
+use burn::backend::DispatchDevice;
 use burn::tensor::{Device, Int, Tensor};
 
 /// Unit roundoff of f32, the least precise type norms are computed in.
@@ -15,26 +16,102 @@ pub(crate) fn gamma(operations: usize) -> f64 {
     1.01 * error / (1.0 - error.min(0.5))
 }
 
-/// ‖g_i‖² of each sample, and how far the truth may lie above it. Both `[batch]`.
+/// How far an operand of a matrix product may be rounded before it is multiplied, relative to it.
+///
+/// The CPU multiplies f32 as they are. Tensor cores take TF32, with ten bits after the leading one:
+/// 2⁻¹¹ where they round and 2⁻¹⁰ where they cut off. The products themselves are added in f32.
+pub(crate) fn operand_error(device: &Device) -> f64 {
+    match device.clone().without_autodiff().as_dispatch() {
+        #[cfg(feature = "cpu")]
+        DispatchDevice::Flex(_) => 0.0,
+        _ => 1.0 / 1024.0,
+    }
+}
+
+/// ‖g_i‖² of each sample, and how far the truth may lie above it:
+/// truth ≤ (1 + relative) · value + slack. Tensors are `[batch]`.
+///
+/// Most bounds are relative, and then no tensor carries them.
 #[derive(Debug, Clone)]
 pub(crate) struct SquaredNorm {
     pub value: Tensor<1>,
-    pub slack: Tensor<1>,
+    relative: f64,
+    slack: Option<Tensor<1>>,
 }
 
 impl SquaredNorm {
     pub fn zeros(batch: usize, device: &Device) -> Self {
-        Self {
-            value: Tensor::zeros([batch], device),
-            slack: Tensor::zeros([batch], device),
-        }
+        Self::relative(Tensor::zeros([batch], device), 0)
     }
 
     /// A value whose relative error is that of `operations` roundings.
     pub fn relative(value: Tensor<1>, operations: usize) -> Self {
         Self {
-            slack: value.clone() * gamma(operations),
             value,
+            relative: gamma(operations),
+            slack: None,
+        }
+    }
+
+    /// A value with an absolute error.
+    pub fn within(value: Tensor<1>, slack: Tensor<1>) -> Self {
+        Self {
+            value,
+            relative: 0.0,
+            slack: Some(slack),
+        }
+    }
+
+    /// A bound that the truth does not exceed.
+    pub fn upper(&self) -> Tensor<1> {
+        let value = match self.relative {
+            0.0 => self.value.clone(),
+            // Two roundings: of the factor and of the product.
+            relative => self.value.clone() * (1.0 + relative + gamma(2)),
+        };
+        match &self.slack {
+            Some(slack) => value + slack.clone(),
+            None => value,
+        }
+    }
+
+    /// The norm of an outer product, from those of its factors: a sum of positive terms.
+    pub fn times(self, other: Self) -> Self {
+        let slack = match (&self.slack, &other.slack) {
+            (None, None) => None,
+            _ => Some(self.upper() * other.upper() - self.value.clone() * other.value.clone()),
+        };
+        Self {
+            value: self.value * other.value,
+            // One rounding for the product of the values, one for that of the bounds.
+            relative: (1.0 + self.relative) * (1.0 + other.relative) - 1.0 + gamma(2),
+            slack,
+        }
+    }
+
+    /// With room for a gradient that is off by a share of itself when it is summed.
+    pub fn widened(self, share: f64) -> Self {
+        if share == 0.0 {
+            return self;
+        }
+        let squared = (1.0 + share) * (1.0 + share);
+        Self {
+            value: self.value,
+            relative: (1.0 + self.relative) * squared - 1.0,
+            slack: self.slack.map(|slack| slack * squared),
+        }
+    }
+
+    /// With room for a gradient that is off by `error`, the norm of the difference, when it is
+    /// summed: (‖g‖ + e)² = ‖g‖² + e(2‖g‖ + e).
+    pub fn off_by(self, error: Tensor<1>) -> Self {
+        let more = error.clone() * (self.upper().sqrt() * 2.02 + error * 1.01);
+        Self {
+            slack: Some(match self.slack {
+                Some(slack) => slack + more,
+                None => more,
+            }),
+            ..self
         }
     }
 
@@ -42,7 +119,8 @@ impl SquaredNorm {
     pub fn twice(self) -> Self {
         Self {
             value: self.value * 2.0,
-            slack: self.slack * 2.0,
+            relative: self.relative,
+            slack: self.slack.map(|slack| slack * 2.0),
         }
     }
 
@@ -50,7 +128,44 @@ impl SquaredNorm {
     pub fn and(self, other: Self) -> Self {
         Self {
             value: self.value + other.value,
-            slack: self.slack + other.slack,
+            // Both values are at least zero, so the larger share covers both; and a rounding.
+            relative: self.relative.max(other.relative) + gamma(1),
+            slack: match (self.slack, other.slack) {
+                (Some(mine), Some(others)) => Some(mine + others),
+                (mine, others) => mine.or(others),
+            },
+        }
+    }
+
+    /// Of `[batch · blocks]`, the sum over the blocks of each sample.
+    pub fn over_blocks(self, batch: usize, blocks: usize) -> Self {
+        let sum = |values: Tensor<1>| values.reshape([batch, blocks]).sum_dim(1).reshape([batch]);
+        Self {
+            value: sum(self.value),
+            relative: (1.0 + self.relative) * (1.0 + gamma(blocks)) - 1.0,
+            slack: self.slack.map(|slack| sum(slack) * (1.0 + gamma(blocks))),
+        }
+    }
+
+    /// Those of one run of samples after another.
+    pub fn join(parts: Vec<Self>) -> Self {
+        let upper = Tensor::cat(parts.iter().map(Self::upper).collect(), 0);
+        let value = Tensor::cat(parts.into_iter().map(|part| part.value).collect(), 0);
+        Self {
+            relative: gamma(4),
+            slack: Some((upper - value.clone()).clamp_min(0.0) * (1.0 + gamma(4))),
+            value,
+        }
+    }
+
+    /// The same with an inner product, which may be below zero and then has no relative bound.
+    pub fn and_signed(self, other: Self) -> Self {
+        let upper = self.upper() + other.upper();
+        let value = (self.value + other.value).clamp_min(0.0);
+        Self {
+            relative: gamma(4),
+            slack: Some((upper - value.clone()).clamp_min(0.0) * (1.0 + gamma(4))),
+            value,
         }
     }
 }
@@ -75,7 +190,7 @@ pub(crate) fn sum_last(rows: Tensor<2>) -> (Tensor<1>, usize) {
     }
 }
 
-/// Σ of squares of each row, as inner products of blocks with themselves: no temporary of squares.
+/// Σ of squares of each row.
 ///
 /// # Shapes
 /// - `rows`: `[batch, elements]`
@@ -84,14 +199,13 @@ pub(crate) fn sum_of_squares(rows: Tensor<2>) -> SquaredNorm {
     if let Some(squares) = crate::cpu::gradient::row_squares(&rows) {
         return squares;
     }
-    let [batch, length] = rows.dims();
-    let block = BLOCKS.into_iter().find(|block| length % block == 0);
-    let block = block.unwrap_or(length);
-    let blocks = length / block.max(1);
-    let left = rows.reshape([batch * blocks, 1, block]);
-    let products = left.clone().matmul(left.swap_dims(1, 2));
-    let value = products.reshape([batch, blocks]).sum_dim(1);
-    SquaredNorm::relative(value.reshape([batch]), block + blocks + 2)
+    #[cfg(feature = "cuda")]
+    if let Some(squares) = crate::gpu::norms::row_squares(&rows) {
+        return squares;
+    }
+    // Not a matrix product of the row with itself: tensor cores would round its values first.
+    let (value, operations) = sum_last(rows.clone() * rows);
+    SquaredNorm::relative(value, operations + 2)
 }
 
 /// Norms of every sample in every clipping group.
@@ -109,20 +223,19 @@ const UNDERFLOW: f64 = 1e-30;
 
 impl Norms {
     pub(crate) fn from_groups(groups: Vec<SquaredNorm>) -> Self {
-        let squared = groups.iter().map(|g| g.value.clone().unsqueeze_dim(1));
-        let squared = Tensor::cat(squared.collect(), 1);
-        let upper = groups
-            .into_iter()
-            .map(|g| (g.value + g.slack).unsqueeze_dim(1));
         // Four more roundings: the sum, the constant, the root, the product.
-        let upper = (Tensor::cat(upper.collect(), 1) + UNDERFLOW).sqrt() * (1.0 + gamma(4));
+        let upper = groups.iter().map(|group| group.upper().unsqueeze_dim(1));
+        let upper = (beside(upper.collect()) + UNDERFLOW).sqrt() * (1.0 + gamma(4));
+        let squared = groups.into_iter().map(|group| group.value.unsqueeze_dim(1));
+        let squared = beside(squared.collect());
         Self { squared, upper }
     }
 
     /// Factors with 0 where the norm is zero or not finite.
     pub(crate) fn zero_where_unusable(&self, factors: Tensor<2>) -> Tensor<2> {
-        let usable = self.upper.clone().is_finite();
-        let usable = usable.bool_and(self.squared.clone().not_equal_elem(0.0));
+        // No comparison holds for NaN.
+        let usable = self.upper.clone().lower_equal_elem(f32::MAX);
+        let usable = usable.bool_and(self.squared.clone().greater_elem(0.0));
         factors.mask_fill(usable.bool_not(), 0.0)
     }
 
@@ -142,5 +255,13 @@ impl Norms {
     /// Bounds that the true norms do not exceed.
     pub fn upper(&self) -> Tensor<2> {
         self.upper.clone()
+    }
+}
+
+/// Columns side by side.
+fn beside(mut columns: Vec<Tensor<2>>) -> Tensor<2> {
+    match columns.len() {
+        1 => columns.swap_remove(0),
+        _ => Tensor::cat(columns, 1),
     }
 }

@@ -1,6 +1,6 @@
 //! g_i = Σₜ aₜ ⊗ bₜ: its norm and its weighted sum.
 
-use super::norm::{SquaredNorm, gamma, sum_last, sum_of_squares};
+use super::norm::{SquaredNorm, gamma, operand_error, sum_last, sum_of_squares};
 use super::strategy::Size;
 use burn::tensor::Tensor;
 
@@ -18,20 +18,22 @@ pub(crate) fn size(left: &Tensor<4>, right: &Tensor<4>) -> Size {
 /// One position: ‖a ⊗ b‖² = ‖a‖²‖b‖² (Goodfellow 2015). Two sums of positive terms: no cancellation.
 pub(crate) fn ghost(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
     let Size { batch, blocks, .. } = size(left, right);
-    let square = |factor: &Tensor<4>| {
+    let rows = |factor: &Tensor<4>| {
         let width = factor.dims()[3];
-        sum_of_squares(factor.clone().reshape([batch * blocks, width]))
+        factor.clone().reshape([batch * blocks, width])
     };
-    let (a, b) = (square(left), square(right));
-    // (a + e)(b + f) = ab + (af + eb + ef), and e, f are far below a, b.
-    let slack = a.value.clone() * b.slack.clone() + a.slack * (b.value.clone() + b.slack);
-    let per_sample =
-        |values: Tensor<1>| values.reshape([batch, blocks]).sum_dim(1).reshape([batch]);
-    let value = per_sample(a.value * b.value);
-    SquaredNorm {
-        slack: per_sample(slack) + value.clone() * gamma(blocks + 3),
-        value,
+    let square = |factor: &Tensor<4>| sum_of_squares(rows(factor));
+    #[cfg(feature = "cuda")]
+    if blocks == 1
+        && let Some(norm) = crate::gpu::norms::outer_squares(&rows(left), &rows(right))
+    {
+        return norm;
     }
+    let norm = square(left).times(square(right));
+    if blocks == 1 {
+        return norm;
+    }
+    norm.over_blocks(batch, blocks)
 }
 
 /// ⟨AAᵀ, BBᵀ⟩ (Li et al. 2022, §4). The terms cancel, so the error is bounded on (Σₜ ‖aₜ‖‖bₜ‖)².
@@ -49,14 +51,24 @@ pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
     let (value, operations) = sum_last(value.reshape([batch, blocks * positions]));
     let reach = reach(left, right);
     let operations = d + p + row_operations + operations + 4;
-    SquaredNorm {
-        value: value.clamp_min(0.0),
-        slack: reach.clone() * reach * gamma(operations),
+    // Each of the two Gram matrices is made of operands that may have been rounded.
+    let error = gamma(operations) + 4.1 * operand_error(&left.device());
+    let slack = reach.clone() * reach.clone() * error;
+    let norm = SquaredNorm::within(value.clamp_min(0.0), slack);
+    summed_otherwise(norm, reach, left)
+}
+
+/// With room for the weighted sum, whose operands are rounded otherwise than those of the norm: each
+/// aₜ ⊗ bₜ by at most two operand errors more.
+fn summed_otherwise(norm: SquaredNorm, reach: Tensor<1>, left: &Tensor<4>) -> SquaredNorm {
+    match operand_error(&left.device()) {
+        0.0 => norm,
+        error => norm.off_by(reach * (3.0 * error)),
     }
 }
 
 /// Σₜ ‖aₜ‖‖bₜ‖ over blocks and positions, a bound on ‖g_i‖ that does not cancel.
-fn reach(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<1> {
+pub(crate) fn reach(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<1> {
     let Size {
         batch,
         blocks,
@@ -97,11 +109,11 @@ pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>, workspace: usize) -
     over_samples(size.batch, chunk, |first, count| {
         let left = left.clone().narrow(0, first, count);
         let right = right.clone().narrow(0, first, count);
-        let mut norm = sum_of_squares(materialise(&left, &right));
+        let norm = sum_of_squares(materialise(&left, &right));
         // What is summed later is the exact product, not this rounded one.
-        let error = reach(&left, &right) * gamma(size.positions);
-        norm.slack = norm.slack + error.clone() * (norm.value.clone().sqrt() * 2.0 + error);
-        norm
+        let reach = reach(&left, &right);
+        let norm = norm.off_by(reach.clone() * gamma(size.positions));
+        summed_otherwise(norm, reach, &left)
     })
 }
 
@@ -118,9 +130,26 @@ pub(crate) fn over_samples(
         .step_by(chunk)
         .map(|first| norm(first, chunk.min(batch - first)))
         .collect();
-    SquaredNorm {
-        value: Tensor::cat(parts.iter().map(|part| part.value.clone()).collect(), 0),
-        slack: Tensor::cat(parts.iter().map(|part| part.slack.clone()).collect(), 0),
+    SquaredNorm::join(parts)
+}
+
+/// AᵀB over many rows, in `pieces` that divide `samples`: a card gives every tile of the result to one
+/// of its processors, so few tiles of long sums would leave most of them idle.
+pub(crate) fn long_product(left: Tensor<2>, right: Tensor<2>, samples: usize) -> Tensor<2> {
+    const TILE: usize = 128;
+    const PROCESSORS: usize = 512;
+    let ([rows, d], [_, p]) = (left.dims(), right.dims());
+    let tiles = d.div_ceil(TILE) * p.div_ceil(TILE);
+    let wanted = (PROCESSORS / tiles).clamp(1, (rows / 256).max(1));
+    let pieces = (1..=wanted).rev().find(|pieces| samples.is_multiple_of(*pieces));
+    match pieces.unwrap_or(1) {
+        1 => left.transpose().matmul(right),
+        pieces => {
+            let left = left.reshape([pieces, rows / pieces, d]);
+            let right = right.reshape([pieces, rows / pieces, p]);
+            let parts = left.swap_dims(1, 2).matmul(right);
+            parts.sum_dim(0).reshape([d, p])
+        }
     }
 }
 
@@ -148,7 +177,7 @@ pub(crate) fn weighted_sum(left: Tensor<4>, right: Tensor<4>, factors: Tensor<1>
     if blocks == 1 {
         let left = left.reshape([rows, d]);
         let right = right.reshape([rows, p]);
-        return left.transpose().matmul(right).reshape([d * p]);
+        return long_product(left, right, batch).reshape([d * p]);
     }
     let left = left.swap_dims(0, 1).reshape([blocks, rows, d]);
     let right = right.swap_dims(0, 1).reshape([blocks, rows, p]);

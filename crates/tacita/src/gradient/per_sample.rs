@@ -110,20 +110,24 @@ impl PerSampleGradients {
             slots: slots.clone(),
             batch,
             device: device.clone().without_autodiff(),
-            performance,
+            performance: performance.on(device),
         })
     }
 
     /// Norms of every sample in every group. Also decides what is kept for the weighted sums.
     pub fn norms(&mut self) -> Norms {
-        let mut workspace = Workspace::new(&self.performance);
-        let mut groups = vec![SquaredNorm::zeros(self.batch, &self.device); self.groups];
+        let mut workspace = Workspace::new(&self.performance, &self.device);
+        let mut groups: Vec<Option<SquaredNorm>> = vec![None; self.groups];
         for bundle in &mut self.bundles {
             let norm = bundle.squared_norm(&self.performance, &mut workspace);
             let group = &mut groups[bundle.group];
-            *group = group.clone().and(norm);
+            *group = Some(match group.take() {
+                Some(group) => group.and(norm),
+                None => norm,
+            });
         }
-        Norms::from_groups(groups)
+        let none = || SquaredNorm::zeros(self.batch, &self.device);
+        Norms::from_groups(groups.into_iter().map(|g| g.unwrap_or_else(none)).collect())
     }
 
     /// Σᵢ factorsᵢ gᵢ for several rows of factors over the same pass.

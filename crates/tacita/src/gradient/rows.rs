@@ -1,13 +1,82 @@
 //! Embeddings: row `rows[i, t]` of g_i gets right_{i,t}, and equal rows add up before the norm.
 
-use super::norm::{SquaredNorm, gamma};
+#[cfg(feature = "cuda")]
+use super::norm::sum_last;
+use super::norm::{SquaredNorm, gamma, operand_error};
+#[cfg(feature = "cuda")]
+use crate::gpu::rows::CardRows;
 use burn::tensor::{Device, Element, IndexingUpdateOp, Int, Tensor, TensorData};
 use tacita_kernels::rows as kernels;
+
+/// Rows and their vectors.
+#[derive(Debug)]
+pub(crate) enum Rows {
+    Host(HostRows),
+    #[cfg(feature = "cuda")]
+    Card(CardRows),
+}
+
+impl Rows {
+    /// Left on a card that has kernels for them, moved to the host otherwise.
+    pub fn new(rows: Tensor<2, Int>, right: Tensor<3>) -> Self {
+        #[cfg(feature = "cuda")]
+        if let Some(card) = CardRows::new(&rows, &right) {
+            return Self::Card(card);
+        }
+        Self::Host(HostRows::new(rows, right))
+    }
+
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Host(rows) => rows.width,
+            #[cfg(feature = "cuda")]
+            Self::Card(rows) => rows.width(),
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Host(rows) => rows.bytes(),
+            #[cfg(feature = "cuda")]
+            Self::Card(rows) => rows.bytes(),
+        }
+    }
+
+    /// Only the given samples.
+    pub fn select(&self, samples: &[usize], #[allow(unused)] indices: &Tensor<1, Int>) -> Self {
+        match self {
+            Self::Host(rows) => Self::Host(rows.select(samples)),
+            #[cfg(feature = "cuda")]
+            Self::Card(rows) => Self::Card(rows.select(indices)),
+        }
+    }
+
+    /// ‖g_i‖², equal rows added up first.
+    pub fn squared_norm(&self) -> SquaredNorm {
+        match self {
+            Self::Host(rows) => rows.squared_norm(),
+            #[cfg(feature = "cuda")]
+            Self::Card(rows) => {
+                let (value, operations) = sum_last(rows.squares());
+                SquaredNorm::relative(value, operations + 2)
+            }
+        }
+    }
+
+    /// Σᵢ cᵢ gᵢ, `[table · width]`.
+    pub fn weighted_sum(&self, factors: Tensor<1>, table: usize) -> Tensor<1> {
+        match self {
+            Self::Host(rows) => rows.weighted_sum(factors, table),
+            #[cfg(feature = "cuda")]
+            Self::Card(rows) => rows.weighted_sum(factors, table),
+        }
+    }
+}
 
 /// Rows and their vectors, on the host. An embedding's gradient is a scatter by integers: there is
 /// no arithmetic to speak of, and one pass in f64 replaces six over temporaries.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(crate) struct HostRows {
     rows: Vec<i64>,
     /// `[batch, positions, width]`, or `[batch, width]` where all positions share one vector.
     right: Vec<f32>,
@@ -30,7 +99,7 @@ fn shared(right: &Tensor<3>) -> Option<Tensor<2>> {
     None
 }
 
-impl Rows {
+impl HostRows {
     /// Moves both to the host.
     pub fn new(rows: Tensor<2, Int>, right: Tensor<3>) -> Self {
         let [batch, _, width] = right.dims();
@@ -45,10 +114,6 @@ impl Rows {
             width,
             device,
         }
-    }
-
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     pub fn bytes(&self) -> usize {
@@ -127,10 +192,11 @@ pub(crate) fn cross_gram(
     let reach = (picked.abs() * hidden_norms * right_norms)
         .sum_dim(2)
         .sum_dim(1);
-    SquaredNorm {
-        value: value.reshape([batch]),
-        slack: reach.reshape([batch]) * gamma(width + positions + steps + 4),
-    }
+    SquaredNorm::within(
+        value.reshape([batch]),
+        reach.reshape([batch])
+            * (gamma(width + positions + steps + 4) + 2.01 * operand_error(&left.device())),
+    )
 }
 
 /// The per-sample gradients themselves, `[batch, table · width]`.

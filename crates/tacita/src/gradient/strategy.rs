@@ -1,5 +1,8 @@
 //! Which exact way to a norm is taken. Speed and memory only: results are equal up to rounding.
 
+use super::norm::operand_error;
+use burn::tensor::Device;
+
 /// How the norm of a sum of outer products is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strategy {
@@ -35,6 +38,23 @@ impl Default for Performance {
     }
 }
 
+/// A card has memory of its own, and small pieces of work leave it idle.
+const CARD: usize = 64;
+
+impl Performance {
+    /// The same for a device: a card gets more room.
+    pub(crate) fn on(self, device: &Device) -> Self {
+        if operand_error(device) == 0.0 {
+            return self;
+        }
+        Self {
+            strategy: self.strategy,
+            kept_bytes: self.kept_bytes.saturating_mul(CARD),
+            workspace_bytes: self.workspace_bytes.saturating_mul(CARD),
+        }
+    }
+}
+
 /// The shape of a sum of `positions` outer products of a `left`- and a `right`-vector, in each of
 /// `blocks` blocks of each of `batch` samples.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +85,7 @@ impl Size {
 
 impl Performance {
     /// The cheapest strategy for a shape; `kept_left` is what remains of the kept budget.
-    pub(crate) fn choose(&self, size: Size, kept_left: usize) -> Strategy {
+    pub(crate) fn choose(&self, size: Size, kept_left: usize, operand_error: f64) -> Strategy {
         if self.strategy != Strategy::Automatic {
             return self.strategy;
         }
@@ -74,7 +94,11 @@ impl Performance {
         // memory traffic that costs about as much as sixteen multiply-adds an entry.
         let product = t * d * p;
         let kept = product + 16.0 * d * p;
-        let gram = t * t * (d + p) + product;
+        let gram = match operand_error {
+            0.0 => t * t * (d + p) + product,
+            // The terms of a Gram matrix cancel, so rounded operands would leave a wide bound.
+            _ => f64::INFINITY,
+        };
         let recomputed = 2.0 * product + 4.0 * d * p;
         let room = size.factor_bytes() + kept_left;
         if size.gradient_bytes() <= room && kept <= gram {

@@ -3,7 +3,7 @@
 use super::norm::SquaredNorm;
 use super::outer;
 use super::rows::Rows;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use proptest::prelude::*;
 
 /// Values whose outer products nearly cancel over positions: each position is followed by its
@@ -27,7 +27,10 @@ fn cancelling(batch: usize, positions: usize, width: usize, seed: u64, residue: 
 }
 
 fn tensor<const D: usize>(values: &[f32], shape: [usize; D]) -> Tensor<D> {
-    Tensor::from_data(TensorData::new(values.to_vec(), shape), &Device::default())
+    Tensor::from_data(
+        TensorData::new(values.to_vec(), shape),
+        &crate::testkit::device(),
+    )
 }
 
 /// ‖Σₜ aₜ ⊗ bₜ‖² of one sample, in f64.
@@ -44,8 +47,12 @@ fn truth(a: &[f32], b: &[f32], d: usize, p: usize) -> f64 {
 }
 
 fn assert_bounds(what: &str, norm: SquaredNorm, truths: &[f64]) {
-    let values = norm.value.into_data().iter::<f64>().collect::<Vec<_>>();
-    let slacks = norm.slack.into_data().iter::<f64>().collect::<Vec<_>>();
+    let numbers = |tensor: Tensor<1>| tensor.into_data().iter::<f64>().collect::<Vec<_>>();
+    let (values, uppers) = (numbers(norm.value.clone()), numbers(norm.upper()));
+    let slacks = uppers
+        .iter()
+        .zip(&values)
+        .map(|(upper, value)| upper - value);
     for ((value, slack), truth) in values.iter().zip(slacks).zip(truths) {
         assert!(
             value + slack >= *truth,
@@ -102,7 +109,7 @@ proptest! {
             .flat_map(|token| (0..table).map(move |row| f32::from(row as i64 == *token)))
             .collect();
         let rows = Tensor::from_data(
-            TensorData::new(tokens, [1, positions]), &Device::default());
+            TensorData::new(tokens, [1, positions]), &crate::testkit::device());
         let right = tensor(&values, [1, positions, width]);
         let truths = [truth(&one_hot, &values, table, width)];
         assert_bounds("rows", Rows::new(rows, right).squared_norm(), &truths);

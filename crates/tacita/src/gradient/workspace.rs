@@ -1,22 +1,25 @@
 //! What the norms of one pass share.
 
-use super::norm::SquaredNorm;
+use super::norm::{SquaredNorm, operand_error};
 use super::outer;
 use super::strategy::{Performance, Size, Strategy};
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
 
 /// Room for kept gradients, and Gram matrices that several parameters need.
 pub(crate) struct Workspace {
     /// Bytes that kept gradients may still take.
     pub kept_left: usize,
+    /// See [`operand_error`].
+    pub operand_error: f64,
     #[cfg(feature = "cpu")]
     grams: crate::cpu::outer::GramCache,
 }
 
 impl Workspace {
-    pub fn new(performance: &Performance) -> Self {
+    pub fn new(performance: &Performance, device: &Device) -> Self {
         Self {
             kept_left: performance.kept_bytes,
+            operand_error: operand_error(device),
             #[cfg(feature = "cpu")]
             grams: Default::default(),
         }
@@ -31,7 +34,7 @@ impl Workspace {
             return strategy;
         }
         let _ = left;
-        performance.choose(size, self.kept_left)
+        performance.choose(size, self.kept_left, self.operand_error)
     }
 
     /// Takes note that gradients take the place of their factors.

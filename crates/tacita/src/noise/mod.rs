@@ -6,6 +6,7 @@
 
 mod normal;
 
+use burn::tensor::Tensor;
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -110,6 +111,11 @@ impl NoiseStream {
     ) -> Result<(), NoiseError> {
         let grid = Grid::of(noise_std, self.hardening)?;
         self.take_number(tensor)?;
+        self.add(tensor, grid, factor, values);
+        Ok(())
+    }
+
+    fn add(&self, tensor: u32, grid: Grid, factor: f32, values: &mut [f32]) {
         let arch = pulp::Arch::new();
         let add = |(task, values): (usize, &mut [f32])| {
             arch.dispatch(AddNormals {
@@ -130,11 +136,44 @@ impl NoiseStream {
                 .enumerate()
                 .for_each(add);
         }
-        Ok(())
     }
-}
 
-impl NoiseStream {
+    /// The same for a tensor, whose noisy values are multiplied by a public factor. A card that can
+    /// draws the noise itself, so that the sum never leaves it.
+    pub(crate) fn add_normals_to_tensor(
+        &mut self,
+        tensor: u32,
+        noise_std: f64,
+        values: Tensor<1>,
+        factor: f32,
+    ) -> Result<Tensor<1>, NoiseError> {
+        let grid = Grid::of(noise_std, self.hardening)?;
+        self.take_number(tensor)?;
+        #[cfg(feature = "cuda")]
+        if let Some(noisy) = crate::gpu::noise::add_normals(
+            values.clone(),
+            &crate::gpu::noise::Draw {
+                subkey: self.subkey.words(),
+                tensor,
+                parts: self.hardening.normals_per_value(),
+                scale: grid.scale,
+                rounder: grid.rounder,
+                factor,
+                first_group: 0,
+            },
+        ) {
+            return Ok(noisy);
+        }
+        let device = values.device();
+        let mut data = values.into_data().convert::<f32>();
+        match data.as_mut_slice::<f32>() {
+            Ok(values) => self.add(tensor, grid, factor, values),
+            // Never a sum without noise.
+            Err(_) => unreachable!("the data were converted to f32 just above"),
+        }
+        Ok(Tensor::from_data(data, &device))
+    }
+
     /// The same for a short vector of f64: a sum over all records of a data set has more digits than
     /// f32 holds, and rounding it first would add to its sensitivity.
     pub(crate) fn add_normals_to_f64(
@@ -321,6 +360,12 @@ pub fn add_fixed_seed_normals_for_benchmark(
     let drawn =
         NoiseStream::new(&Keys::fixed_seed(seed), 0, 0, hardening).add_normals(0, 1.0, values);
     debug_assert!(drawn.is_ok());
+}
+
+/// The first part's standard normals of a group, for the test of a card.
+#[cfg(all(test, feature = "cuda"))]
+pub(crate) fn normals_of_group(stream: &Subkey, group: u64) -> Vec<f64> {
+    normal::normals(stream, group, 0, 0).as_flattened().to_vec()
 }
 
 #[cfg(test)]

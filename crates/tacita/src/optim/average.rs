@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn average_is_a_mean_at_first_and_then_forgets() {
-        let device = Device::default().autodiff();
+        let device = crate::testkit::device().autodiff();
         let model = LinearConfig::new(1, 1).with_bias(false).init(&device);
         let with = |value: f64| {
             let mut model = model.clone();

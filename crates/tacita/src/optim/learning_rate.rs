@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn vector(values: [f32; 2]) -> Vec<Tensor<1>> {
-        vec![Tensor::from_floats(values, &Device::default())]
+        vec![Tensor::from_floats(values, &crate::testkit::device())]
     }
 
     #[test]

@@ -333,7 +333,7 @@ mod tests {
 
     fn run(rule: OptimizerRule, gradients: &[f64], weight_decay: f64) -> Vec<f64> {
         let mut update = Update::new(rule);
-        let device = Device::default();
+        let device = crate::testkit::device();
         let mut weights = Tensor::<1>::from_floats([1.0], &device);
         gradients
             .iter()
@@ -400,7 +400,7 @@ mod tests {
             OptimizerRule::adam(),
             OptimizerRule::ada_delta(),
         ] {
-            let device = Device::default();
+            let device = crate::testkit::device();
             let gradient = |value: f32| Tensor::<1>::from_floats([value, -value], &device);
             let weights = gradient(1.0);
             let mut unbroken = Update::new(rule);
@@ -417,7 +417,7 @@ mod tests {
         }
         assert!(!Update::new(OptimizerRule::Sgd).restore(
             &Update::new(OptimizerRule::adam()).state(),
-            &Device::default()
+            &crate::testkit::device()
         ));
     }
 }

@@ -51,7 +51,7 @@ pub use round::{Bounded, OpenRound};
 
 use crate::checks;
 use crate::clipping::{Clipper, Groups, SideQuery, ThresholdState, ThresholdTracker};
-use crate::gradient::Performance;
+use crate::gradient::{Performance, operand_error};
 use crate::keys::Keys;
 use crate::noise::{NoiseHardening, missing_tail_delta};
 use crate::parameters::{Parameter, Parameters};
@@ -80,19 +80,20 @@ impl std::fmt::Debug for Session {
     }
 }
 
+/// Room for the records of one pass in the computer's memory, and on a card.
+const HOST_ROOM: usize = 1 << 30;
+const CARD_ROOM: usize = 8 << 30;
+
 /// How a logical batch is cut to fit memory. The result does not depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MicroBatch {
+    /// As many records at a time as 1 GiB of activations and gradients allow, 8 GiB on a card.
+    #[default]
+    Automatic,
     /// As many records at a time as this many bytes of activations and gradients allow.
     Memory(usize),
     /// So many records at a time.
     Records(usize),
-}
-
-impl Default for MicroBatch {
-    fn default() -> Self {
-        Self::Memory(1 << 30)
-    }
 }
 
 /// Settings of a session that concern speed, memory and hardening, not privacy.
@@ -163,6 +164,11 @@ impl Session {
         let bytes_per_record = checks::check_model(model, records, &parameters, &groups)?;
         let micro_batch = match options.micro_batch {
             MicroBatch::Memory(bytes) => bytes / bytes_per_record.max(1),
+            MicroBatch::Automatic => {
+                let on_card = model.devices().iter().any(|d| operand_error(d) > 0.0);
+                let bytes = if on_card { CARD_ROOM } else { HOST_ROOM };
+                bytes / bytes_per_record.max(1)
+            }
             MicroBatch::Records(count) => count,
         };
         let clipping = plan.clipping();

@@ -5,7 +5,7 @@ use crate::clipping::{ClippedSums, Quantile, Released};
 use crate::gradient::WeightedSums;
 use crate::parameters::Parameters;
 use crate::records::{PrivateModel, Records};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 use std::marker::PhantomData;
 
 /// One step of the plan, its records drawn and nothing released yet.
@@ -143,16 +143,9 @@ impl Session {
         let mut stream = self.opening.noise(round, query);
         let mut noisy = Vec::with_capacity(sums.len());
         for (index, (sum, parameter)) in sums.into_iter().zip(self.parameters()).enumerate() {
-            let mut values = match sum {
-                Some(sum) => sum.into_data().convert::<f32>(),
-                None => TensorData::zeros::<f32, _>([parameter.elements()]),
-            };
-            // The data are f32 as converted just above.
-            if let Ok(values) = values.as_mut_slice::<f32>() {
-                // The divisor is public, so dividing is post-processing.
-                stream.add_normals_then_scale(index as u32, noise_std, scale, values)?;
-            }
-            noisy.push(Tensor::from_data(values, device));
+            let sum = sum.unwrap_or_else(|| Tensor::zeros([parameter.elements()], device));
+            // The divisor is public, so dividing is post-processing.
+            noisy.push(stream.add_normals_to_tensor(index as u32, noise_std, sum, scale)?);
         }
         Ok(noisy)
     }

@@ -2,8 +2,11 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-pub fn device() -> Device {
-    Device::default()
+pub use tacita::testkit::device;
+
+/// How far the operands of a matrix product may be rounded where the tests run.
+pub fn rough() -> f64 {
+    tacita::testkit::rounding_of_operands(&device())
 }
 
 /// SplitMix64: the values depend on the seed only, whatever runs beside.

@@ -1,6 +1,6 @@
 //! Diagnostics: right against a per-sample loop, without influence on the run, and loudly not private.
 
-use crate::common::{device, flat, samples};
+use crate::common::{device, flat, rough, samples};
 use crate::mechanism::{Images, Net};
 use tacita::optim::OptimizerRule;
 use tacita::testkit::per_sample_loop;
@@ -91,22 +91,23 @@ fn first_look_equals_the_per_sample_loop() {
 
     assert_eq!(seen.iter().map(|d| d.step).collect::<Vec<_>>(), [0, 2, 4]);
     let first = &seen[0];
+    let tolerance = 1e-5 + 8.0 * rough();
     for (seen, truth) in first.norms.iter().zip(&norms) {
-        assert!((seen / truth - 1.0).abs() < 1e-5);
+        assert!((seen / truth - 1.0).abs() < tolerance);
     }
     assert_eq!(first.norms.len(), count);
-    assert!((first.mean_norm / length(&true_mean) - 1.0).abs() < 1e-5);
+    assert!((first.mean_norm / length(&true_mean) - 1.0).abs() < tolerance);
     assert_eq!(first.now, first.compared[0]);
     for (seen, c) in first.compared.iter().zip(thresholds) {
         let above = norms.iter().filter(|norm| **norm > c).count();
         assert_eq!(seen.clip_fraction, above as f64 / count as f64);
         let clipped = mean(&|norm| (c / norm).min(1.0));
         let difference: Vec<f64> = clipped.iter().zip(&true_mean).map(|(a, b)| a - b).collect();
-        assert!((seen.bias - length(&difference)).abs() < 1e-5 * length(&true_mean));
+        assert!((seen.bias - length(&difference)).abs() < tolerance * length(&true_mean));
         let inner: f64 = clipped.iter().zip(&true_mean).map(|(a, b)| a * b).sum();
         let cosine = inner / (length(&clipped) * length(&true_mean));
         assert!(
-            (seen.cosine - cosine).abs() < 1e-5,
+            (seen.cosine - cosine).abs() < tolerance,
             "{} {cosine}",
             seen.cosine
         );

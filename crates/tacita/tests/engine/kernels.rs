@@ -1,6 +1,6 @@
 //! The operations with kernels of their own equal Burn's, forward and backward.
 
-use crate::common::{Random, device};
+use crate::common::{Random, device, rough};
 use burn::nn;
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions, MaxPoolOptions};
 use burn::tensor::{Tensor, activation, module};
@@ -38,7 +38,10 @@ fn assert_same<const N: usize>(
 fn assert_close(ours: Tensor<1>, theirs: Tensor<1>) {
     assert_eq!(ours.dims(), theirs.dims());
     let distance = (ours - theirs).abs().max().into_scalar::<f32>();
-    assert!(distance < 2e-4, "off by {distance}");
+    assert!(
+        f64::from(distance) < 2e-4 + 100.0 * rough(),
+        "off by {distance}"
+    );
 }
 
 #[test]

@@ -105,6 +105,8 @@ pub struct Measured {
     pub private: Times,
     /// Peak memory above the idle process of plain and private training, in MiB.
     pub memory: Option<[f64; 2]>,
+    /// What private training holds on a card, in MiB.
+    pub on_card: Option<f64>,
 }
 
 impl Spread {
@@ -132,15 +134,17 @@ impl Times {
 }
 
 /// Times the setting in this process and its memory in processes of their own.
-pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
-    let device = Device::default();
+pub fn measure(setting: Setting, threads: Option<usize>, device: &Device) -> Result<Measured> {
     let in_turn = InTurn {
         warm_up: WARM_UP,
         length: setting.length,
         query_directions: setting.query_directions,
     };
-    let made = setting.workload.accept(setting.batch, &device, in_turn)?;
-    let memory = [Kind::Plain, Kind::Private].map(|kind| memory_in_child(setting, kind, threads));
+    let made = setting.workload.accept(setting.batch, device, in_turn)?;
+    let memory = [Kind::Plain, Kind::Private].map(|kind| match made.on_card {
+        Some(_) => Ok(None),
+        None => memory_in_child(setting, kind, threads),
+    });
     let memory = match memory {
         [Ok(plain), Ok(private)] => plain.zip(private).map(|(a, b)| [a, b]),
         [Err(error), _] | [_, Err(error)] => return Err(error),
@@ -152,6 +156,7 @@ pub fn measure(setting: Setting, threads: Option<usize>) -> Result<Measured> {
         plain: Times::of(&made.plain),
         private: Times::of(&made.private),
         memory,
+        on_card: made.on_card,
     })
 }
 
@@ -175,18 +180,25 @@ pub struct Made {
     pub plain: Vec<Elapsed>,
     /// Times of private steps.
     pub private: Vec<Elapsed>,
+    /// What private training alone held on a card, in MiB.
+    pub on_card: Option<f64>,
 }
 
 impl Visitor for InTurn {
     type Output = Made;
 
     fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Made> {
-        let mut plain = trial.plain();
         let mut private =
             trial.private(self.warm_up + self.length.most(), self.query_directions)?;
         for _ in 0..self.warm_up {
-            plain = plain.step()?;
             private = private.step()?;
+        }
+        // Before a plain step: what a card has set aside for tensors is never given back.
+        let on_card = trial.device.memory_pool_usage();
+        let on_card = on_card.map(|usage| usage.bytes_reserved as f64 / (1u64 << 20) as f64);
+        let mut plain = trial.plain();
+        for _ in 0..self.warm_up {
+            plain = plain.step()?;
         }
         let (mut plains, mut privates) = (Vec::new(), Vec::new());
         let mut total = 0.0;
@@ -206,6 +218,7 @@ impl Visitor for InTurn {
             records_per_pass: private.records_per_pass(),
             plain: plains,
             private: privates,
+            on_card,
         })
     }
 }
@@ -243,12 +256,11 @@ fn memory_in_child(setting: Setting, kind: Kind, threads: Option<usize>) -> Resu
 
 /// Makes a few steps of one kind and prints the peak of memory: the part of [`memory_in_child`] that
 /// runs in the child.
-pub fn print_memory(setting: Setting, kind: Kind) -> Result<()> {
+pub fn print_memory(setting: Setting, kind: Kind, device: &Device) -> Result<()> {
     let idle = resident_mib();
-    let device = Device::default();
     setting
         .workload
-        .accept(setting.batch, &device, OnlyOne(setting, kind))?;
+        .accept(setting.batch, device, OnlyOne(setting, kind))?;
     let peak = peak_resident_mib()
         .zip(idle)
         .map(|(peak, idle)| peak - idle);

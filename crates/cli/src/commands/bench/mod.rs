@@ -11,6 +11,7 @@ mod step;
 mod table;
 mod workload;
 
+use crate::run::device;
 use anyhow::{Result, ensure};
 use clap::{Subcommand, ValueEnum};
 use measure::{Kind, Length, Setting};
@@ -54,7 +55,8 @@ held before the model was made.
 
 Examples:
   tacita bench step --workload mlp --batch 512
-  tacita bench step --workload all --threads 1 --json")]
+  tacita bench step --workload all --threads 1 --json
+  tacita bench step --workload cnn --batch 1024 --device cuda")]
 struct StepArgs {
     /// cnn, mlp, embedding-mlp, lstm, autoencoder, transformer, resnet9, vgg11 or all
     #[arg(long, value_name = "NAME", value_parser = parse_workloads)]
@@ -71,6 +73,9 @@ struct StepArgs {
     /// Worker threads [default: all cores]
     #[arg(long, value_name = "T")]
     threads: Option<usize>,
+    /// cpu, cuda, cuda:1, ... or wgpu
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    device: String,
     /// Also ask the second query of online clipping: the mean direction of clipped gradients
     #[arg(long)]
     query_directions: bool,
@@ -121,6 +126,7 @@ fn run_step(args: &StepArgs) -> Result<()> {
         seconds >= 0.0 && seconds.is_finite(),
         "--seconds must be a finite number of at least 0, got {seconds}"
     );
+    let device = device(&args.device)?;
     let settings = args.workload.0.iter().map(|&workload| Setting {
         workload,
         batch: args.batch.unwrap_or(workload.default_batch()),
@@ -132,10 +138,10 @@ fn run_step(args: &StepArgs) -> Result<()> {
     }
     for setting in settings {
         if let Some(kind) = args.only {
-            measure::print_memory(setting, kind)?;
+            measure::print_memory(setting, kind, &device)?;
             continue;
         }
-        let measured = measure::measure(setting, args.threads)?;
+        let measured = measure::measure(setting, args.threads, &device)?;
         if args.json {
             let object: Value = table::to_json(&measured, args.threads);
             println!("{object}");

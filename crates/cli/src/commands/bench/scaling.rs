@@ -4,9 +4,8 @@ use super::measure::{InTurn, Length, Made, Times};
 use super::table::times_to_json;
 use super::workload::{Workload, mlp_of_width};
 use crate::plot::{Chart, Series, Stroke, render};
-use crate::run::write_whole;
+use crate::run::{device, write_whole};
 use anyhow::{Result, ensure};
-use burn::tensor::Device;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -135,7 +134,7 @@ fn in_turn(steps: u64) -> InTurn {
 }
 
 fn over_batch(workload: Workload, largest: usize, steps: u64) -> Result<Curve> {
-    let device = Device::default();
+    let device = device("cpu")?;
     let point = |batch| {
         let made = workload.accept(batch, &device, in_turn(steps))?;
         Ok(Point::new(batch, batch, &made))
@@ -150,7 +149,7 @@ fn over_batch(workload: Workload, largest: usize, steps: u64) -> Result<Curve> {
 }
 
 fn over_parameters(widest: usize, steps: u64) -> Result<Curve> {
-    let device = Device::default();
+    let device = device("cpu")?;
     let batch = Workload::Mlp.default_batch();
     let point = |width| {
         let made = mlp_of_width(width, batch, &device, in_turn(steps))?;

@@ -54,6 +54,7 @@ pub fn to_json(measured: &Measured, threads: Option<usize>) -> Value {
         "query_directions": measured.setting.query_directions,
         "plain": kind(measured.plain, plain_peak),
         "private": kind(measured.private, private_peak),
+        "private_on_card_mib": measured.on_card,
         "ratio": {
             "wall": wall_ratio(measured),
             "cpu": cpu_ratio(measured),

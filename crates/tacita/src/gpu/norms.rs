@@ -1,0 +1,105 @@
+//! Squared norms of rows: one cube a row, sums in f64, so a single rounding is left.
+
+#![allow(clippy::assign_op_pattern)]
+
+use super::{THREADS, empty, in_order};
+use crate::gradient::SquaredNorm;
+use burn::backend::Cuda;
+use burn::cubecl::{self, prelude::*};
+use burn::tensor::Tensor;
+
+/// Values of a row that one cube adds up; longer rows are cut, so that few long rows fill a card.
+const STRETCH: usize = 1 << 14;
+
+/// What the caller does with a sum in f64 that was rounded once.
+const ROUNDINGS: usize = 2;
+
+/// ‖row‖² of each row, if a CUDA card holds them.
+pub(crate) fn row_squares(rows: &Tensor<2>) -> Option<SquaredNorm> {
+    let [batch, length] = rows.dims();
+    let rows = in_order(rows.clone())?;
+    let stretches = length.div_ceil(STRETCH).max(1);
+    let squares = empty(&rows, [batch, stretches]);
+    row_squares_kernel::launch(
+        &squares.client,
+        CubeCount::Static((batch * stretches) as u32, 1, 1),
+        CubeDim::new_1d(THREADS),
+        rows.into_buffer_arg(),
+        squares.clone().into_buffer_arg(),
+        length as u32,
+        stretches as u32,
+    );
+    let squares: Tensor<2> = Tensor::from_primitive::<Cuda>(squares);
+    let squares = match stretches {
+        1 => squares,
+        _ => squares.sum_dim(1),
+    };
+    Some(SquaredNorm::relative(
+        squares.reshape([batch]),
+        ROUNDINGS + stretches,
+    ))
+}
+
+#[cube(launch)]
+fn row_squares_kernel(rows: &[f32], squares: &mut [f32], length: u32, stretches: u32) {
+    let row = CUBE_POS_X / stretches;
+    let first = (CUBE_POS_X % stretches) * comptime!(STRETCH as u32);
+    let last = u32::min(first + comptime!(STRETCH as u32), length);
+    let square = squares_in_cube(rows, (row * length + first) as usize, last - first);
+    if UNIT_POS == 0 {
+        squares[CUBE_POS_X as usize] = f32::cast_from(square);
+    }
+}
+
+/// Σ of the squares of `count` values, known to every thread of the cube.
+#[cube]
+fn squares_in_cube(values: &[f32], first: usize, count: u32) -> f64 {
+    let mut sum = 0.0f64;
+    let mut index = UNIT_POS;
+    while index < count {
+        let value = f64::cast_from(values[first + index as usize]);
+        sum = sum + value * value;
+        index += comptime!(THREADS);
+    }
+    let mut shared = Shared::<[f64]>::new_slice(comptime!(THREADS as usize));
+    shared[UNIT_POS as usize] = sum;
+    sync_cube();
+    let mut half = comptime!(THREADS / 2).runtime();
+    while half > 0 {
+        if UNIT_POS < half {
+            let other = shared[(UNIT_POS + half) as usize];
+            shared[UNIT_POS as usize] = shared[UNIT_POS as usize] + other;
+        }
+        sync_cube();
+        half = half / 2;
+    }
+    shared[0]
+}
+
+/// ‖a‖²‖b‖² of the outer product of two rows, in one launch.
+pub(crate) fn outer_squares(left: &Tensor<2>, right: &Tensor<2>) -> Option<SquaredNorm> {
+    let ([batch, d], [_, p]) = (left.dims(), right.dims());
+    let (left, right) = (in_order(left.clone())?, in_order(right.clone())?);
+    let squares = empty(&left, [batch]);
+    outer_squares_kernel::launch(
+        &squares.client,
+        CubeCount::Static(batch as u32, 1, 1),
+        CubeDim::new_1d(THREADS),
+        left.into_buffer_arg(),
+        right.into_buffer_arg(),
+        squares.clone().into_buffer_arg(),
+        d as u32,
+        p as u32,
+    );
+    let squares: Tensor<1> = Tensor::from_primitive::<Cuda>(squares);
+    Some(SquaredNorm::relative(squares, ROUNDINGS))
+}
+
+#[cube(launch)]
+fn outer_squares_kernel(left: &[f32], right: &[f32], squares: &mut [f32], d: u32, p: u32) {
+    let a = squares_in_cube(left, (CUBE_POS_X * d) as usize, d);
+    let b = squares_in_cube(right, (CUBE_POS_X * p) as usize, p);
+    if UNIT_POS == 0 {
+        squares[CUBE_POS_X as usize] = f32::cast_from(a * b);
+    }
+}

@@ -1,0 +1,154 @@
+//! Embeddings: the squared norm of a scatter by integers, and the weighted scatter itself.
+
+#![allow(clippy::assign_op_pattern)]
+
+use super::{cubes, empty, in_order};
+use burn::backend::Cuda;
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::cubecl::{self, prelude::*};
+use burn::tensor::{DType, Int, Tensor};
+use burn_cubecl::kernel::into_contiguous;
+
+/// Rows and their vectors, on the card.
+#[derive(Debug)]
+pub(crate) struct CardRows {
+    /// `[batch, positions]`
+    rows: IntTensor<Cuda>,
+    /// `[batch, positions, width]`
+    right: FloatTensor<Cuda>,
+}
+
+/// In order, as 32-bit integers.
+fn indices<const D: usize>(rows: Tensor<D, Int>) -> Option<IntTensor<Cuda>> {
+    let rows = match rows.dtype() {
+        DType::I32 => rows,
+        _ => rows.cast(DType::I32),
+    };
+    rows.try_into_primitive::<Cuda>().ok().map(into_contiguous)
+}
+
+impl CardRows {
+    /// Of tensors that a card holds.
+    pub fn new(rows: &Tensor<2, Int>, right: &Tensor<3>) -> Option<Self> {
+        let right = in_order(right.clone())?;
+        let rows = indices(rows.clone())?;
+        Some(Self { rows, right })
+    }
+
+    fn dims(&self) -> [usize; 3] {
+        self.right.meta.shape().dims()
+    }
+
+    pub fn width(&self) -> usize {
+        self.dims()[2]
+    }
+
+    pub fn bytes(&self) -> usize {
+        let [batch, positions, width] = self.dims();
+        4 * batch * positions * (width + 1)
+    }
+
+    /// Only the given samples.
+    pub fn select(&self, samples: &Tensor<1, Int>) -> Self {
+        let rows: Tensor<2, Int> = Tensor::from_primitive::<Cuda>(self.rows.clone());
+        let right: Tensor<3> = Tensor::from_primitive::<Cuda>(self.right.clone());
+        let rows = rows.select(0, samples.clone());
+        let right = right.select(0, samples.clone());
+        // A selection is new and in order.
+        Self {
+            rows: indices(rows).unwrap_or_else(|| self.rows.clone()),
+            right: in_order(right).unwrap_or_else(|| self.right.clone()),
+        }
+    }
+
+    /// Σ over distinct rows of (Σ of their vectors)², by sample and column: `[batch, width]`.
+    ///
+    /// Sums are in f64, so each entry has the error of one rounding.
+    pub fn squares(&self) -> Tensor<2> {
+        let [batch, positions, width] = self.dims();
+        let squares = empty(&self.right, [batch, width]);
+        let (count, dim) = cubes(batch * width);
+        squares_kernel::launch(
+            &self.right.client,
+            count,
+            dim,
+            self.rows.clone().into_buffer_arg(),
+            self.right.clone().into_buffer_arg(),
+            squares.clone().into_buffer_arg(),
+            positions as u32,
+            width as u32,
+        );
+        Tensor::from_primitive::<Cuda>(squares)
+    }
+
+    /// Σᵢ cᵢ gᵢ, `[table · width]`.
+    pub fn weighted_sum(&self, factors: Tensor<1>, table: usize) -> Tensor<1> {
+        let [batch, positions, width] = self.dims();
+        let sum = Tensor::<1>::zeros([table * width], &factors.device());
+        let (Some(sum), Some(factors)) = (in_order(sum), in_order(factors)) else {
+            unreachable!("the factors are where the gradients are");
+        };
+        let (count, dim) = cubes(batch * positions * width);
+        scatter_kernel::launch(
+            &self.right.client,
+            count,
+            dim,
+            self.rows.clone().into_buffer_arg(),
+            self.right.clone().into_buffer_arg(),
+            factors.into_buffer_arg(),
+            sum.clone().into_buffer_arg(),
+            positions as u32,
+            width as u32,
+        );
+        Tensor::from_primitive::<Cuda>(sum)
+    }
+}
+
+#[cube(launch)]
+fn squares_kernel(rows: &[i32], right: &[f32], squares: &mut [f32], positions: u32, width: u32) {
+    let place = ABSOLUTE_POS as u32;
+    if ABSOLUTE_POS < squares.len() {
+        let sample = place / width;
+        let column = place % width;
+        let first = sample * positions;
+        let mut square = 0.0f64;
+        for t in 0..positions {
+            let row = rows[(first + t) as usize];
+            let mut seen = false;
+            for s in 0..t {
+                if rows[(first + s) as usize] == row {
+                    seen = true;
+                }
+            }
+            if !seen {
+                let mut sum = 0.0f64;
+                for s in t..positions {
+                    if rows[(first + s) as usize] == row {
+                        sum = sum + f64::cast_from(right[((first + s) * width + column) as usize]);
+                    }
+                }
+                square = square + sum * sum;
+            }
+        }
+        squares[ABSOLUTE_POS] = f32::cast_from(square);
+    }
+}
+
+#[cube(launch)]
+fn scatter_kernel(
+    rows: &[i32],
+    right: &[f32],
+    factors: &[f32],
+    sum: &mut [Atomic<f32>],
+    positions: u32,
+    width: u32,
+) {
+    if ABSOLUTE_POS < right.len() {
+        let place = ABSOLUTE_POS as u32;
+        let position = place / width;
+        let column = place % width;
+        let row = rows[position as usize] as u32;
+        let value = right[ABSOLUTE_POS] * factors[(position / positions) as usize];
+        sum[(row * width + column) as usize].fetch_add(value);
+    }
+}
