@@ -2,7 +2,7 @@
 """Runs Tacita and its peers in turn on a CUDA card; writes results/card.json and prints a table.
 
   python3 benches/peers/card.py                             every workload and batch
-  python3 benches/peers/card.py --workloads mlp --passes 1  some of them
+  python3 benches/peers/card.py --workloads mlp:512 --passes 1  one of them
   python3 benches/peers/card.py --page docs/src/gpu.md      only the page, from the results
 
 Needs a `tacita` built with `--features cuda`, and an interpreter that has PyTorch and Opacus.
@@ -58,7 +58,8 @@ def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--workloads", default=",".join(BATCHES))
+    usual = ",".join(f"{name}:{batch}" for name, batches in BATCHES.items() for batch in batches)
+    parser.add_argument("--workloads", default=usual, help="name:batch, with commas")
     parser.add_argument("--modes", default=",".join(PEERS))
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--steps", type=int, default=20)
@@ -103,28 +104,29 @@ def peer(options):
 def measure(options, path):
     modes = [mode for mode in options.modes.split(",") if mode != "fastdp" or options.fastdp_source]
     results = json.loads(path.read_text()) if path.exists() else []
-    for workload in options.workloads.split(","):
-        for batch in BATCHES[workload]:
-            commands = {mode: worker(options, workload, batch, mode) for mode in modes}
-            commands["tacita"] = ours(options, workload, batch)
-            passes = {}
-            for _ in range(options.passes):
-                for name, command in commands.items():
-                    for contestant, figures in figures_of(name, run(command, options.timeout)):
-                        passes.setdefault(contestant, []).append(figures)
-                        print(workload, batch, contestant, figures, file=sys.stderr, flush=True)
-            results = [r for r in results if (r["workload"], r["batch"]) != (workload, batch)]
-            results.append(
-                {
-                    "workload": workload,
-                    "batch": batch,
-                    "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes"),
-                    "card": card(),
-                    "passes": passes,
-                }
-            )
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(results, indent=1) + "\n")
+    for setting in options.workloads.split(","):
+        workload, batch = setting.split(":")
+        batch = int(batch)
+        commands = {mode: worker(options, workload, batch, mode) for mode in modes}
+        commands["tacita"] = ours(options, workload, batch)
+        passes = {}
+        for _ in range(options.passes):
+            for name, command in commands.items():
+                for contestant, figures in figures_of(name, run(command, options.timeout)):
+                    passes.setdefault(contestant, []).append(figures)
+                    print(workload, batch, contestant, figures, file=sys.stderr, flush=True)
+        results = [r for r in results if (r["workload"], r["batch"]) != (workload, batch)]
+        results.append(
+            {
+                "workload": workload,
+                "batch": batch,
+                "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes"),
+                "card": card(),
+                "passes": passes,
+            }
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 def worker(options, workload, batch, mode):

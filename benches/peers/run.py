@@ -46,6 +46,7 @@ def arguments():
     )
     parser.add_argument("what", choices=["step", "epoch", "page"])
     parser.add_argument("--workloads", default=",".join(WORKLOADS), help="names, with commas")
+    parser.add_argument("--without", default="", help="contestants to leave out, with commas")
     parser.add_argument("--threads", default="1,2", help="numbers, with commas")
     parser.add_argument("--passes", type=int, default=3, help="processes of each contestant")
     parser.add_argument("--seconds", type=float, default=3.0, help="timed steps of a process")
@@ -80,6 +81,7 @@ def interpreters(options):
 def measure_steps(options):
     pythons = interpreters(options)
     modes = [mode for mode in contestants.PEERS if mode != "fastdp" or options.fastdp_source]
+    modes = [mode for mode in modes if mode not in options.without.split(",")]
     for threads in options.threads:
         for workload in options.workloads:
             commands = {
