@@ -120,7 +120,7 @@ class Transformer(nn.Module):
     def forward(self, tokens):
         batch, length = tokens.shape
         # Opacus needs the positions of every record, not one row for all.
-        positions = torch.arange(length).expand(batch, -1).contiguous()
+        positions = torch.arange(length, device=tokens.device).expand(batch, -1).contiguous()
         states = self.tokens(tokens) + self.positions(positions)
         for layer in self.layers:
             states = layer(states)

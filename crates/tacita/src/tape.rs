@@ -122,7 +122,7 @@ pub fn record<R>(forward: impl FnOnce() -> R) -> (R, Tape) {
 
 /// Makes `y` a point at which the graph yields ∂L/∂y.
 ///
-/// On the CPU a probe without bias is a node of the graph that costs nothing. Elsewhere `bias`,
+/// On the CPU and on CUDA cards a probe without bias is a node of the graph that costs nothing. Elsewhere `bias`,
 /// broadcast to the shape of `y`, *is* the probe, so the addition the layer makes anyway is the only
 /// cost. Where `y` is untracked (the first layer), the output itself becomes the leaf.
 ///

@@ -99,6 +99,7 @@ impl CardRows {
             sum.clone().into_buffer_arg(),
             positions as u32,
             width as u32,
+            table as u32,
         );
         Tensor::from_primitive::<Cuda>(sum)
     }
@@ -142,13 +143,18 @@ fn scatter_kernel(
     sum: &mut [Atomic<f32>],
     positions: u32,
     width: u32,
+    table: u32,
 ) {
     if ABSOLUTE_POS < right.len() {
         let place = ABSOLUTE_POS as u32;
         let position = place / width;
         let column = place % width;
         let row = rows[position as usize] as u32;
-        let value = right[ABSOLUTE_POS] * factors[(position / positions) as usize];
-        sum[(row * width + column) as usize].fetch_add(value);
+        // A row outside the table, which a card does not refuse, adds nothing: moved into the table it
+        // could meet another whose norm was counted apart.
+        if row < table {
+            let value = right[ABSOLUTE_POS] * factors[(position / positions) as usize];
+            sum[(row * width + column) as usize].fetch_add(value);
+        }
     }
 }
