@@ -98,6 +98,8 @@ pub struct Experiment {
     pub epsilons: Vec<f64>,
     /// What the paper leaves open or is otherwise here.
     pub chosen: Vec<String>,
+    /// How our numbers differ from the paper's, and why as far as we know.
+    pub differences: Option<String>,
     settings: Table,
     /// The rows.
     #[serde(rename = "method")]

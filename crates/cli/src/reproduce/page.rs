@@ -207,6 +207,9 @@ fn section(
     } else {
         plain_table(page, &cells)?;
     }
+    if let Some(differences) = &experiment.differences {
+        writeln!(page, "\nDifferences: {differences}")?;
+    }
     let trials = cells.iter().flat_map(|cell| &cell.trials);
     made_by(
         page,
