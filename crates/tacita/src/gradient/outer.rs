@@ -141,7 +141,9 @@ pub(crate) fn long_product(left: Tensor<2>, right: Tensor<2>, samples: usize) ->
     let ([rows, d], [_, p]) = (left.dims(), right.dims());
     let tiles = d.div_ceil(TILE) * p.div_ceil(TILE);
     let wanted = (PROCESSORS / tiles).clamp(1, (rows / 256).max(1));
-    let pieces = (1..=wanted).rev().find(|pieces| samples.is_multiple_of(*pieces));
+    let pieces = (1..=wanted)
+        .rev()
+        .find(|pieces| samples.is_multiple_of(*pieces));
     match pieces.unwrap_or(1) {
         1 => left.transpose().matmul(right),
         pieces => {
