@@ -171,40 +171,33 @@ fn main() {
         let squares = kept.clone() * kept.clone();
         let _ = squares.reshape([64, 1024, 1024]).sum_dim(2).sum_dim(1);
     });
-    convolution(
-        "conv 1->16 8x8/2 28x28 b1024",
-        &device,
-        [1024, 1, 28, 28],
-        16,
-        8,
-        2,
-        2,
-    );
-    convolution(
-        "conv 16->32 4x4/2 13x13 b1024",
-        &device,
-        [1024, 16, 13, 13],
-        32,
-        4,
-        2,
-        0,
-    );
-    convolution(
-        "conv 64->128 3x3 32x32 b256",
-        &device,
-        [256, 64, 32, 32],
-        128,
-        3,
-        1,
-        1,
-    );
-    convolution(
-        "conv 256->512 3x3 8x8 b256",
-        &device,
-        [256, 256, 8, 8],
-        512,
-        3,
-        1,
-        1,
-    );
+    for (name, input, channels, kernel, stride, padding) in [
+        (
+            "conv 1->16 8x8/2 28x28 b1024",
+            [1024, 1, 28, 28],
+            16,
+            8,
+            2,
+            2,
+        ),
+        (
+            "conv 16->32 4x4/2 13x13 b1024",
+            [1024, 16, 13, 13],
+            32,
+            4,
+            2,
+            0,
+        ),
+        (
+            "conv 64->128 3x3 32x32 b256",
+            [256, 64, 32, 32],
+            128,
+            3,
+            1,
+            1,
+        ),
+        ("conv 256->512 3x3 8x8 b256", [256, 256, 8, 8], 512, 3, 1, 1),
+    ] {
+        convolution(name, &device, input, channels, kernel, stride, padding);
+    }
 }

@@ -13,6 +13,7 @@
 //! | [`noise`] | the only place that draws noise |
 //! | [`testkit`] | checks a model or a layer of one's own against a per-sample loop |
 
+mod card;
 mod chacha;
 mod checkpoint;
 mod checks;

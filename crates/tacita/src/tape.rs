@@ -122,9 +122,9 @@ pub fn record<R>(forward: impl FnOnce() -> R) -> (R, Tape) {
 
 /// Makes `y` a point at which the graph yields ∂L/∂y.
 ///
-/// On the CPU and on CUDA cards a probe without bias is a node of the graph that costs nothing. Elsewhere `bias`,
-/// broadcast to the shape of `y`, *is* the probe, so the addition the layer makes anyway is the only
-/// cost. Where `y` is untracked (the first layer), the output itself becomes the leaf.
+/// On the CPU and on CUDA cards a probe without bias is a node of the graph that costs nothing.
+/// Elsewhere `bias`, broadcast to the shape of `y`, *is* the probe, so the addition the layer makes
+/// anyway is the only cost. Where `y` is untracked (the first layer), the output itself becomes the leaf.
 ///
 /// # Shapes
 /// - `y`: any; dimension 0 is the sample.
@@ -141,17 +141,10 @@ pub fn probe<const D: usize>(y: Tensor<D>, bias: Option<Tensor<D>>) -> (Tensor<D
     let (shape, device) = (y.shape(), y.device().without_autodiff());
     let leaf = |values: Tensor<D>| values.expand(shape.clone()).autodiff().require_grad();
     let zero = || Tensor::zeros([1; D], &device);
-    #[cfg(feature = "cpu")]
+    #[cfg(any(feature = "cpu", feature = "cuda"))]
     if bias.is_none() {
         let leaf = leaf(zero());
-        if let Some(y) = crate::graph::probe::<burn::backend::Flex, D>(&y, &leaf) {
-            return (y, Probe { leaf });
-        }
-    }
-    #[cfg(feature = "cuda")]
-    if bias.is_none() {
-        let leaf = leaf(zero());
-        if let Some(y) = crate::graph::probe::<burn::backend::Cuda, D>(&y, &leaf) {
+        if let Some(y) = crate::graph::probe(&y, &leaf) {
             return (y, Probe { leaf });
         }
     }

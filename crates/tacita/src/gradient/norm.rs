@@ -4,7 +4,7 @@
 //! γₙ = n·u / (1 − n·u) (Higham 2002, §3.1). Every norm carries the bound of its own formula as
 //! `slack`: truth ≤ value + slack, or a share of the value. Clipping uses [`Norms::upper`].
 
-use burn::backend::DispatchDevice;
+use crate::card::is_card;
 use burn::tensor::{Device, Int, Tensor};
 
 /// Unit roundoff of f32, the least precise type norms are computed in.
@@ -21,10 +21,9 @@ pub(crate) fn gamma(operations: usize) -> f64 {
 /// The CPU multiplies f32 as they are. Tensor cores take TF32, with ten bits after the leading one:
 /// 2⁻¹¹ where they round and 2⁻¹⁰ where they cut off. The products themselves are added in f32.
 pub(crate) fn operand_error(device: &Device) -> f64 {
-    match device.clone().without_autodiff().as_dispatch() {
-        #[cfg(feature = "cpu")]
-        DispatchDevice::Flex(_) => 0.0,
-        _ => 1.0 / 1024.0,
+    match is_card(device) {
+        true => 1.0 / 1024.0,
+        false => 0.0,
     }
 }
 

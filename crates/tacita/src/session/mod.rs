@@ -49,9 +49,10 @@ pub use noisy::Noisy;
 pub use opening::{Opening, Statistic};
 pub use round::{Bounded, OpenRound};
 
+use crate::card::is_card;
 use crate::checks;
 use crate::clipping::{Clipper, Groups, SideQuery, ThresholdState, ThresholdTracker};
-use crate::gradient::{Performance, operand_error};
+use crate::gradient::Performance;
 use crate::keys::Keys;
 use crate::noise::{NoiseHardening, missing_tail_delta};
 use crate::parameters::{Parameter, Parameters};
@@ -165,7 +166,7 @@ impl Session {
         let micro_batch = match options.micro_batch {
             MicroBatch::Memory(bytes) => bytes / bytes_per_record.max(1),
             MicroBatch::Automatic => {
-                let on_card = model.devices().iter().any(|d| operand_error(d) > 0.0);
+                let on_card = model.devices().iter().any(is_card);
                 let bytes = if on_card { CARD_ROOM } else { HOST_ROOM };
                 bytes / bytes_per_record.max(1)
             }
