@@ -21,6 +21,8 @@ pub mod clipping;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod diagnostics;
+#[cfg(any(feature = "cpu", feature = "cuda"))]
+mod function;
 #[cfg(feature = "cuda")]
 mod gpu;
 pub mod gradient;
@@ -37,6 +39,7 @@ mod parameter_values;
 mod parameters;
 mod pass;
 mod plan;
+mod precision;
 mod records;
 mod report;
 mod sampling;
@@ -46,6 +49,8 @@ pub mod tape;
 pub mod testkit;
 mod trainer;
 
+#[cfg(feature = "cuda")]
+pub use card::keep_kernels;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use diagnostics::{Clipped, Diagnosis, NOISE_DRAWS, Probe};
 pub use keys::{KeyError, Keys};

@@ -1,7 +1,8 @@
-//! Operations for models: Burn's, with faster kernels on the CPU.
+//! Operations for models: Burn's, with faster kernels on the CPU and on CUDA cards.
 //!
 //! Each function computes what Burn's function of the same name does, forward and backward. On the
-//! CPU backend in single precision it runs Tacita's own kernel; on any other backend it *is* Burn's.
+//! CPU backend in single precision it runs Tacita's own kernel, on a CUDA card one chosen by measurement
+//! where that is faster; otherwise it *is* Burn's.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -11,7 +12,12 @@
 //! ```
 
 #[cfg(feature = "cpu")]
-use crate::cpu::{self, activation::Function};
+use crate::cpu;
+#[cfg(any(feature = "cpu", feature = "cuda"))]
+use crate::function::Function;
+#[cfg(feature = "cuda")]
+use crate::gpu;
+pub use crate::precision::{Precision, in_precision};
 use burn::nn::activation::{Activation, Gelu};
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions, MaxPoolOptions};
 use burn::tensor::{Int, Tensor, activation, module};
@@ -26,27 +32,41 @@ macro_rules! on_cpu {
     };
 }
 
+/// The card's own kernel if the tensors are there, else what follows.
+macro_rules! on_card {
+    ($kernel:expr) => {
+        #[cfg(feature = "cuda")]
+        if let Some(output) = $kernel {
+            return output;
+        }
+    };
+}
+
 /// max(x, 0).
 pub fn relu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     on_cpu!(cpu::activation::activate(&x, Function::Relu));
+    on_card!(gpu::activation::activate(&x, Function::Relu));
     activation::relu(x)
 }
 
 /// Hyperbolic tangent.
 pub fn tanh<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     on_cpu!(cpu::activation::activate(&x, Function::Tanh));
+    on_card!(gpu::activation::activate(&x, Function::Tanh));
     activation::tanh(x)
 }
 
 /// 1 / (1 + e⁻ˣ).
 pub fn sigmoid<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     on_cpu!(cpu::activation::activate(&x, Function::Sigmoid));
+    on_card!(gpu::activation::activate(&x, Function::Sigmoid));
     activation::sigmoid(x)
 }
 
 /// x Φ(x), with the exact normal distribution function.
 pub fn gelu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     on_cpu!(cpu::activation::activate(&x, Function::Gelu));
+    on_card!(gpu::activation::activate(&x, Function::Gelu));
     activation::gelu(x)
 }
 
@@ -64,12 +84,14 @@ pub fn activate<const D: usize>(activation: &Activation, x: Tensor<D>) -> Tensor
 /// Softmax over the last dimension.
 pub fn softmax<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     on_cpu!(cpu::softmax::softmax(&x, false));
+    on_card!(gpu::softmax::softmax(&x, false));
     activation::softmax(x, D - 1)
 }
 
 /// The logarithm of the softmax over the last dimension.
 pub fn log_softmax<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     on_cpu!(cpu::softmax::softmax(&x, true));
+    on_card!(gpu::softmax::softmax(&x, true));
     activation::log_softmax(x, D - 1)
 }
 
@@ -79,7 +101,17 @@ pub fn log_softmax<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 /// - x: `[rows, d_input]`, weight: `[d_input, d_output]`, bias: `[d_output]`
 pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Option<Tensor<1>>) -> Tensor<2> {
     on_cpu!(cpu::linear::linear(&x, &weight, bias.as_ref()));
+    on_card!(gpu::product::linear(&x, &weight, bias.as_ref()));
     module::linear(x, weight, bias)
+}
+
+/// The product of matrices, for each index of the dimensions before the last two.
+///
+/// # Shapes
+/// - left: `[.., m, k]`, right: `[.., k, n]`
+pub fn matmul<const D: usize>(left: Tensor<D>, right: Tensor<D>) -> Tensor<D> {
+    on_card!(gpu::product::matmul(&left, &right));
+    left.matmul(right)
 }
 
 /// Scaled dot-product attention of `heads` heads side by side: softmax(QKᵀ / √width) V.
@@ -97,9 +129,9 @@ pub fn attention(query: Tensor<3>, key: Tensor<3>, value: Tensor<3>, heads: usiz
             .reshape([batch, positions, heads, width])
             .swap_dims(1, 2)
     };
-    let scores = split(query).matmul(split(key).swap_dims(2, 3));
+    let scores = matmul(split(query), split(key).swap_dims(2, 3));
     let weights = softmax(scores.div_scalar((width as f32).sqrt()));
-    weights.matmul(split(value)).swap_dims(1, 2).reshape(shape)
+    matmul(weights, split(value)).swap_dims(1, 2).reshape(shape)
 }
 
 /// The rows of `weight` named by `rows`.
@@ -108,6 +140,7 @@ pub fn attention(query: Tensor<3>, key: Tensor<3>, value: Tensor<3>, heads: usiz
 /// - weight: `[count, width]`, rows: `[batch, positions]`, result: `[batch, positions, width]`
 pub fn embedding(weight: Tensor<2>, rows: Tensor<2, Int>) -> Tensor<3> {
     on_cpu!(cpu::rows::embedding(&weight, &rows));
+    on_card!(gpu::rows::embedding(&weight, &rows));
     module::embedding(weight, rows)
 }
 
@@ -117,7 +150,7 @@ pub fn embedding(weight: Tensor<2>, rows: Tensor<2, Int>) -> Tensor<3> {
 /// - weight: `[count, width]`, rows: `[batch, positions]`, result: `[batch, width]`
 pub fn embedding_mean(weight: Tensor<2>, rows: Tensor<2, Int>) -> Tensor<2> {
     on_cpu!(cpu::rows::embedding_mean(&weight, &rows));
-    module::embedding(weight, rows).mean_dim(1).squeeze_dim(1)
+    embedding(weight, rows).mean_dim(1).squeeze_dim(1)
 }
 
 /// 2-D convolution; see [`module::conv2d`].
@@ -133,10 +166,12 @@ pub fn conv2d(
         bias.as_ref(),
         &options
     ));
-    #[cfg(feature = "cuda")]
-    if let Some(output) = crate::gpu::convolution::conv2d(&x, &weight, bias.as_ref(), &options) {
-        return output;
-    }
+    on_card!(gpu::convolution::conv2d(
+        &x,
+        &weight,
+        bias.as_ref(),
+        &options
+    ));
     module::conv2d(x, weight, bias, options)
 }
 
@@ -171,6 +206,7 @@ pub fn max_pool2d(x: Tensor<4>, options: MaxPoolOptions<2>) -> Tensor<4> {
 /// - x: `[rows, width]`
 pub fn normalise(x: Tensor<2>, epsilon: f64) -> Tensor<2> {
     on_cpu!(cpu::normalise::normalise(&x, epsilon));
+    on_card!(gpu::normalise::normalise(&x, epsilon));
     let ones = Tensor::ones([x.dims()[1]], &x.device().without_autodiff());
     module::layer_norm(x, ones, None, epsilon)
 }

@@ -3,6 +3,7 @@
 use super::download::{self, Download};
 use super::formats::compressed;
 use anyhow::{Result, bail};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The files of a public set, and where they come from.
@@ -29,6 +30,18 @@ pub struct Found {
     pub form: usize,
 }
 
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Where the user keeps what can be had again.
+pub fn cache_folder() -> Option<PathBuf> {
+    let cache = variable("XDG_CACHE_HOME").map(PathBuf::from);
+    cache
+        .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".cache")))
+        .map(|cache| cache.join("tacita"))
+}
+
 /// Folders of data sets, in the order they are searched.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
@@ -43,11 +56,7 @@ pub struct Places {
 impl Places {
     /// `--data-dir`, `TACITA_DATA`, the user's cache, and where Debian puts data sets.
     pub fn of_user(data_dir: Option<&Path>) -> Self {
-        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let cache = variable("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".cache")))
-            .map(|cache| cache.join("tacita"));
+        let cache = cache_folder();
         let mut others: Vec<PathBuf> = variable("TACITA_DATA")
             .map(PathBuf::from)
             .into_iter()

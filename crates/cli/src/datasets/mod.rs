@@ -34,6 +34,8 @@ pub use builtin::Builtin;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
 pub use locate::Places;
+#[cfg(feature = "cuda")]
+pub use locate::cache_folder;
 pub use own::{TestChoice, Unbounded, read_inputs};
 pub use preparation::{Basis, Features, InputPreparation, Preparation, WordVectors};
 pub use records::{Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Tokens, chunks};

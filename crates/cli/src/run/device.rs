@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use burn::tensor::Device;
+use tacita::ops::Precision;
 
 /// The device of a name.
 pub fn device(name: &str) -> Result<Device> {
@@ -25,6 +26,19 @@ pub fn device(name: &str) -> Result<Device> {
     }
 }
 
+/// The precision of a name, on the device of a name.
+pub fn precision(name: &str, device: &str) -> Result<Precision> {
+    match name {
+        "single" => Ok(Precision::Single),
+        "mixed" if device.starts_with("cuda") => Ok(Precision::Mixed),
+        "mixed" => bail!(
+            "--precision mixed needs a CUDA card, and the device is {device}; add --device cuda, or leave \
+             --precision out"
+        ),
+        _ => bail!("--precision {name} is unknown; use single or mixed"),
+    }
+}
+
 #[cfg(feature = "cuda")]
 fn cuda(number: usize) -> Result<Device> {
     // The driver is loaded at the first use; without one that panics deep inside, so look first.
@@ -32,6 +46,9 @@ fn cuda(number: usize) -> Result<Device> {
         || cfg!(not(target_os = "linux"));
     if !present {
         bail!("--device cuda: this machine has no NVIDIA driver; install it, or use --device cpu");
+    }
+    if let Some(cache) = crate::datasets::cache_folder() {
+        tacita::keep_kernels(&cache.join("kernels"));
     }
     Ok(Device::cuda(number))
 }
@@ -63,5 +80,15 @@ mod tests {
             assert!(message.contains(name), "{message}");
         }
         assert!(device("cpu").is_ok());
+    }
+
+    #[test]
+    fn mixed_precision_is_for_cards() {
+        assert_eq!(precision("mixed", "cuda:1").unwrap(), Precision::Mixed);
+        assert_eq!(precision("single", "cpu").unwrap(), Precision::Single);
+        for (name, device) in [("mixed", "cpu"), ("half", "cuda")] {
+            let message = format!("{:#}", precision(name, device).unwrap_err());
+            assert!(message.contains(name), "{message}");
+        }
     }
 }

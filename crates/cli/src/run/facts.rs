@@ -8,6 +8,7 @@ use crate::report::facts::{
     Trace, TraceOrigin, Tuning,
 };
 use tacita::clipping::{ClipRule, Grouping, Threshold};
+use tacita::ops::Precision;
 use tacita::optim::LearningRate;
 
 /// The part of δ that pays for the tail the noise generator cannot reach, as the plan has it.
@@ -86,9 +87,19 @@ pub fn facts(
             "the trained model (model.safetensors) and every checkpoint before it".into(),
             "the ledger, the settings, the course of thresholds and learning rates, and this report".into(),
         ],
-        precision: "32-bit floating point; norms are rounded up by a proved error bound".into(),
+        precision: precision(run.precision).into(),
         version: record.version.clone(),
         caveats,
+    }
+}
+
+fn precision(precision: Precision) -> &'static str {
+    match precision {
+        Precision::Single => "32-bit floating point; norms are rounded up by a proved error bound",
+        Precision::Mixed => {
+            "products of the forward and backward pass in bf16; everything after them in 32-bit \
+             floating point, and norms are rounded up by a proved error bound"
+        }
     }
 }
 

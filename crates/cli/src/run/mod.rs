@@ -25,7 +25,7 @@ mod train;
 
 pub use choose_model::{FromSet, ModelName, Visitor, with_model};
 pub use defaults::{known, known_shape};
-pub use device::device;
+pub use device::{device, precision};
 pub use diagnose::{Look, diagnose};
 pub use estimate::estimate;
 pub use folder::{RunFolder, RunRecord, write_whole};

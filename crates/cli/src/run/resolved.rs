@@ -1,9 +1,10 @@
 //! Settings with everything filled in: a source, a model, policies, and a plan to certify.
 
-use super::{ModelName, Settings, choose_model, defaults, policies};
+use super::{ModelName, Settings, choose_model, defaults, policies, precision};
 use crate::datasets::{Builtin, Options, Schema, Shape, Source, TestChoice};
 use crate::report::number::up;
 use anyhow::{Context, Result, bail, ensure};
+use tacita::ops::Precision;
 use tacita::optim::{LearningRate, Optimizer, OptimizerRule};
 use tacita::{Budget, CheckedPlan, NoiseSchedule, Plan};
 
@@ -28,6 +29,8 @@ pub struct Resolved {
     pub optimizer: OptimizerRule,
     /// The learning rate.
     pub learning_rate: LearningRate,
+    /// In which precision a card multiplies.
+    pub precision: Precision,
     /// What will be released, certified.
     pub plan: CheckedPlan,
 }
@@ -98,6 +101,10 @@ impl Resolved {
             "--score-noise is for private test records; give them with --test or --test-share, and without \
              --public-test"
         );
+        let precision = precision(
+            settings.precision.as_deref().unwrap_or("single"),
+            settings.device.as_deref().unwrap_or("cpu"),
+        )?;
         for (flag, value) in [
             ("--test-every", settings.test_every),
             ("--checkpoint-every", settings.checkpoint_every),
@@ -127,6 +134,7 @@ impl Resolved {
             shape: facts.shape,
             optimizer,
             learning_rate,
+            precision,
             plan,
             settings,
         })

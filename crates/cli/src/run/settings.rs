@@ -203,6 +203,9 @@ pub struct Settings {
     /// cpu, cuda, cuda:1, ... or wgpu [default: cpu]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     pub device: Option<String>,
+    /// single, or mixed: products of the forward and backward pass in bf16 on a CUDA card [default: single]
+    #[arg(long, value_name = "NAME", help_heading = "Training")]
+    pub precision: Option<String>,
     /// Repeat exactly, for experiments: anyone can subtract the noise, so the run is NOT PRIVATE
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub seed: Option<u64>,
@@ -262,7 +265,7 @@ impl Settings {
             test, test_share, data_dir, features, preset, model, hidden, epsilon, delta, noise, score_noise,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
-            checkpoint_every, test_every, device, seed;
+            checkpoint_every, test_every, device, precision, seed;
             public_test, public_folder_names, estimate_bounds, offline, per_layer
         )
     }

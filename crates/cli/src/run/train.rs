@@ -15,7 +15,7 @@ use burn::tensor::Device;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use tacita::{Checkpoint, Keys, Opening, Report, Trainer};
+use tacita::{Checkpoint, Keys, Opening, Report, SessionOptions, Trainer};
 
 /// How much is said while a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -317,6 +317,10 @@ impl Visitor for Training<'_> {
 
         let start = Instant::now();
         let mut trainer = Trainer::new(run.plan.clone(), run.new_optimizer(), run.learning_rate)
+            .options(SessionOptions {
+                precision: run.precision,
+                ..SessionOptions::default()
+            })
             .ledger(folder.ledger())
             .checkpoint(folder.checkpoint(), run.checkpoint_every())
             .stop_when(|| STOP.load(Ordering::SeqCst))

@@ -1,28 +1,9 @@
 //! Functions of each value.
 
 use super::{Derivative, Input, Values, apply};
+use crate::function::Function;
 use burn::tensor::Tensor;
 use tacita_kernels::activation;
-
-/// A function, and its derivative from what it keeps.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Function {
-    Relu,
-    Tanh,
-    Sigmoid,
-    Gelu,
-}
-
-impl Function {
-    fn of(self, x: &[f32]) -> Vec<f32> {
-        match self {
-            Self::Relu => activation::relu(x),
-            Self::Tanh => activation::tanh(x),
-            Self::Sigmoid => activation::sigmoid(x),
-            Self::Gelu => activation::gelu(x),
-        }
-    }
-}
 
 /// The output, from which most derivatives are cheapest; for GELU the input.
 #[derive(Debug, Clone)]
@@ -49,7 +30,13 @@ impl<const D: usize> Derivative<1> for (Kept, [usize; D]) {
 pub(crate) fn activate<const D: usize>(x: &Tensor<D>, function: Function) -> Option<Tensor<D>> {
     let shape = x.dims();
     Some(apply([Input::of(x)?], |[x]| {
-        let y = Values::new(function.of(x.slice()), shape);
+        let of = match function {
+            Function::Relu => activation::relu,
+            Function::Tanh => activation::tanh,
+            Function::Sigmoid => activation::sigmoid,
+            Function::Gelu => activation::gelu,
+        };
+        let y = Values::new(of(x.slice()), shape);
         let values = match function {
             Function::Gelu => x,
             _ => y.clone(),

@@ -1,70 +1,23 @@
 //! An optimiser's step in one pass over a parameter, in place.
 
 use super::Values;
-use crate::optim::OptimizerRule;
 use burn::tensor::Tensor;
 use tacita_kernels::optimiser::{self, Rule, Weights};
 
-/// The rule at step `time` and the gradient's values, if there is a kernel for it and these tensors.
-pub(crate) fn kernel(
-    rule: OptimizerRule,
-    time: i32,
-    weights: &Tensor<1>,
-    gradient: &Tensor<1>,
-) -> Option<(Rule, Values)> {
+/// The gradient's values, if the CPU holds both tensors.
+pub(crate) fn values(weights: &Tensor<1>, gradient: &Tensor<1>) -> Option<Values> {
     let (_, gradient) = Values::free(weights).zip(Values::free(gradient))?;
-    let rule = match rule {
-        OptimizerRule::Sgd => Rule::Plain,
-        OptimizerRule::HeavyBall { momentum } => Rule::Momentum {
-            momentum: momentum as f32,
-            ahead: false,
-        },
-        OptimizerRule::Nesterov { momentum } => Rule::Momentum {
-            momentum: momentum as f32,
-            ahead: true,
-        },
-        OptimizerRule::Adam {
-            beta_1,
-            beta_2,
-            epsilon,
-        }
-        | OptimizerRule::AdamW {
-            beta_1,
-            beta_2,
-            epsilon,
-        } => {
-            let betas = [beta_1, beta_2];
-            Rule::Adam {
-                kept: betas.map(|beta| beta as f32),
-                new: betas.map(|beta| (1.0 - beta) as f32),
-                scales: betas.map(|beta| (1.0 - beta.powi(time)) as f32),
-                epsilon: epsilon as f32,
-            }
-        }
-        _ => return None,
-    };
-    Some((rule, gradient))
+    Some(gradient)
 }
 
-/// Moves `weights`, and `memory` with them, where there is a [`kernel`].
-///
-/// A rule that is `decoupled` decays weights beside the step.
+/// Moves `weights`, and `memory` with them.
 pub(crate) fn step(
-    (rule, gradient): (Rule, Values),
-    decoupled: bool,
+    rule: Rule,
+    constants: Weights,
     memory: &mut Vec<Tensor<1>>,
     weights: Tensor<1>,
-    [learning_rate, weight_decay]: [f64; 2],
+    gradient: &Values,
 ) -> Tensor<1> {
-    let (decay, kept) = match decoupled {
-        true => (0.0, 1.0 - learning_rate * weight_decay),
-        false => (weight_decay, 1.0),
-    };
-    let constants = Weights {
-        rate: learning_rate as f32,
-        decay: decay as f32,
-        kept: kept as f32,
-    };
     let [count] = weights.dims();
     let mut old = std::mem::take(memory).into_iter();
     let mut vectors: Vec<Vec<f32>> = (0..rule.memory())

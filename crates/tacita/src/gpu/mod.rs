@@ -3,11 +3,20 @@
 //! Burn's tensors hide which backend holds them. A tensor of another backend, or outside single
 //! precision, is refused with `None`, and the caller takes the generic way.
 
+pub(crate) mod activation;
+mod bias;
 pub(crate) mod convolution;
+mod cube;
 pub(crate) mod noise;
+pub(crate) mod normalise;
 pub(crate) mod norms;
+pub(crate) mod optimiser;
+pub(crate) mod product;
 pub(crate) mod rows;
+pub(crate) mod softmax;
+pub(crate) mod sums;
 
+use crate::graph::Input;
 use burn::backend::Cuda;
 use burn::backend::cuda::CudaDevice;
 use burn::backend::tensor::FloatTensor;
@@ -46,8 +55,49 @@ fn empty<const D: usize>(like: &FloatTensor<Cuda>, dims: [usize; D]) -> FloatTen
     )
 }
 
+/// A tensor whose values are not yet set, laid out as another whose values lie without gaps.
+fn empty_like(like: &FloatTensor<Cuda>) -> FloatTensor<Cuda> {
+    let bytes = like.meta.num_elements() * size_of::<f32>();
+    FloatTensor::<Cuda> {
+        handle: like.client.empty(bytes),
+        ..like.clone()
+    }
+}
+
+/// Tensors of one shape whose values lie without gaps and in the same order, whichever that is.
+fn in_one_order<const N: usize>(tensors: [FloatTensor<Cuda>; N]) -> [FloatTensor<Cuda>; N] {
+    let strides = tensors[0].meta.strides().to_vec();
+    let alike = |tensor: &FloatTensor<Cuda>| {
+        tensor.is_contiguous_buffer() && tensor.meta.strides().to_vec() == strides
+    };
+    match tensors.iter().all(alike) {
+        true => tensors,
+        false => tensors.map(into_contiguous),
+    }
+}
+
+/// One cube for each row of the last dimension, and its width.
+fn rows(tensor: &FloatTensor<Cuda>) -> (CubeCount, CubeDim, u32) {
+    let shape = tensor.meta.shape();
+    let width = shape[shape.num_dims() - 1];
+    let count = (tensor.meta.num_elements() / width.max(1)) as u32;
+    (
+        CubeCount::Static(count.max(1), 1, 1),
+        CubeDim::new_1d(THREADS),
+        width as u32,
+    )
+}
+
 fn is_cuda(tensor: &FloatTensor<Cuda>) -> bool {
     matches!(tensor.device, burn::cubecl::Device::Cuda(CudaDevice { .. }))
+}
+
+/// Whether a CUDA card holds the tensor.
+fn holds(input: &Input<Cuda>) -> bool {
+    match input {
+        Input::Free(tensor) => is_cuda(tensor),
+        Input::Graph(tensor) => is_cuda(tensor.primitive()),
+    }
 }
 
 /// Threads of a cube: enough to hide latency, few enough for many registers each.

@@ -2,11 +2,12 @@
 
 #![allow(clippy::assign_op_pattern)]
 
-use super::{cubes, empty, in_order};
+use super::{cubes, empty, holds, in_order};
+use crate::graph::{Derivative, Input, apply};
 use burn::backend::Cuda;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::cubecl::{self, prelude::*};
-use burn::tensor::{DType, Int, Tensor};
+use burn::tensor::{DType, Int, Tensor, module};
 use burn_cubecl::kernel::into_contiguous;
 
 /// Rows and their vectors, on the card.
@@ -103,6 +104,43 @@ impl CardRows {
         );
         Tensor::from_primitive::<Cuda>(sum)
     }
+}
+
+/// The rows of an embedding, whose gradient is a scatter by the whole card.
+#[derive(Debug, Clone)]
+struct Embedded {
+    rows: Tensor<2, Int>,
+    table: usize,
+}
+
+impl Derivative<Cuda, 1> for Embedded {
+    fn gradients(self, dy: FloatTensor<Cuda>, _: [bool; 1]) -> [Option<FloatTensor<Cuda>>; 1] {
+        let Self { rows, table } = self;
+        let right: Tensor<3> = Tensor::from_primitive::<Cuda>(dy);
+        let ones = Tensor::ones([rows.dims()[0]], &right.device());
+        let scattered = CardRows::new(&rows, &right).and_then(|card| {
+            let sum = card.weighted_sum(ones, table);
+            in_order(sum.reshape([table, card.width()]))
+        });
+        [scattered]
+    }
+}
+
+/// The rows of `weight` named by `rows`, if a CUDA card holds both.
+pub(crate) fn embedding(weight: &Tensor<2>, rows: &Tensor<2, Int>) -> Option<Tensor<3>> {
+    let table = weight.dims()[0];
+    let input = Input::<Cuda>::of(weight)?;
+    if !holds(&input) {
+        return None;
+    }
+    indices(rows.clone())?;
+    let rows = rows.clone();
+    Some(apply([input], |[weight]| {
+        let weight: Tensor<2> = Tensor::from_primitive::<Cuda>(weight);
+        let chosen = in_order(module::embedding(weight, rows.clone()));
+        let chosen = chosen.unwrap_or_else(|| unreachable!("the table is on the card"));
+        (chosen, Embedded { rows, table })
+    }))
 }
 
 #[cube(launch)]

@@ -9,6 +9,7 @@ use super::outer;
 use super::rows::{self, Rows};
 use super::strategy::{Performance, Strategy};
 use super::workspace::Workspace;
+use crate::ops::matmul;
 use burn::tensor::{Int, Tensor};
 
 /// The per-sample gradient of a bundle's targets.
@@ -207,9 +208,13 @@ impl Bundle {
                 if let Some(sum) = crate::cpu::gradient::weighted_row_sum(gradient, &factors) {
                     return sum;
                 }
+                #[cfg(feature = "cuda")]
+                if let Some(sum) = crate::gpu::sums::weighted_rows(gradient, &factors) {
+                    return sum;
+                }
                 let [batch, elements] = gradient.dims();
                 let factors = factors.reshape([1, batch]);
-                factors.matmul(gradient.clone()).reshape([elements])
+                matmul(factors, gradient.clone()).reshape([elements])
             }
             Merged::Outer(left, right) => outer::weighted_sum(left.clone(), right.clone(), factors),
             Merged::Convolution(convolution) => convolution.weighted_sum(factors, performance),

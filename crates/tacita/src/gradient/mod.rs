@@ -36,6 +36,8 @@ pub(crate) use norm::SquaredNorm;
 #[cfg(feature = "cpu")]
 pub(crate) use norm::gamma;
 pub(crate) use norm::operand_error;
+#[cfg(feature = "cuda")]
+pub(crate) use outer::long_product;
 pub use per_sample::{GradientError, PerSampleGradients, Slot, WeightedSums};
 #[cfg(feature = "cpu")]
 pub(crate) use strategy::Size;

@@ -2,6 +2,7 @@
 
 use super::norm::{SquaredNorm, gamma, operand_error, sum_last, sum_of_squares};
 use super::strategy::Size;
+use crate::ops::matmul;
 use burn::tensor::Tensor;
 
 pub(crate) fn size(left: &Tensor<4>, right: &Tensor<4>) -> Size {
@@ -92,10 +93,7 @@ pub(crate) fn materialise(left: &Tensor<4>, right: &Tensor<4>) -> Tensor<2> {
         right: p,
         ..
     } = size(left, right);
-    left.clone()
-        .swap_dims(2, 3)
-        .matmul(right.clone())
-        .reshape([batch, blocks * d * p])
+    matmul(left.clone().swap_dims(2, 3), right.clone()).reshape([batch, blocks * d * p])
 }
 
 /// The norm of per-sample gradients that are formed a few samples at a time and dropped.
@@ -145,11 +143,11 @@ pub(crate) fn long_product(left: Tensor<2>, right: Tensor<2>, samples: usize) ->
         .rev()
         .find(|pieces| samples.is_multiple_of(*pieces));
     match pieces.unwrap_or(1) {
-        1 => left.transpose().matmul(right),
+        1 => matmul(left.transpose(), right),
         pieces => {
             let left = left.reshape([pieces, rows / pieces, d]);
             let right = right.reshape([pieces, rows / pieces, p]);
-            let parts = left.swap_dims(1, 2).matmul(right);
+            let parts = matmul(left.swap_dims(1, 2), right);
             parts.sum_dim(0).reshape([d, p])
         }
     }
@@ -183,5 +181,5 @@ pub(crate) fn weighted_sum(left: Tensor<4>, right: Tensor<4>, factors: Tensor<1>
     }
     let left = left.swap_dims(0, 1).reshape([blocks, rows, d]);
     let right = right.swap_dims(0, 1).reshape([blocks, rows, p]);
-    left.swap_dims(1, 2).matmul(right).reshape([blocks * d * p])
+    matmul(left.swap_dims(1, 2), right).reshape([blocks * d * p])
 }

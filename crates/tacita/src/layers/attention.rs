@@ -123,9 +123,8 @@ impl MultiHeadAttention {
         let key = heads(self.key.forward(input.key));
         let value = heads(self.value.forward(input.value));
 
-        let mut scores = query
-            .matmul(key.swap_dims(2, 3))
-            .div_scalar((self.d_k as f32).sqrt());
+        let mut scores =
+            ops::matmul(query, key.swap_dims(2, 3)).div_scalar((self.d_k as f32).sqrt());
         if let Some(mask) = input.mask_pad {
             let [_, length] = mask.dims();
             scores = scores.mask_fill(mask.reshape([batch, 1, 1, length]), self.min_float);
@@ -140,7 +139,7 @@ impl MultiHeadAttention {
             ops::softmax(scores)
         };
         let weights = self.dropout.forward(weights);
-        let context = weights.clone().matmul(value).swap_dims(1, 2);
+        let context = ops::matmul(weights.clone(), value).swap_dims(1, 2);
         let context = context.reshape([batch, positions, self.d_model]);
         MhaOutput {
             weights,

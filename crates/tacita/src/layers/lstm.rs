@@ -2,10 +2,12 @@
 
 use super::GateController;
 use super::gate::{SideBySide, column_blocks, position, sequence};
-use crate::gradient::Contribution;
-use crate::tape;
+use crate::card::is_card;
 #[cfg(feature = "cpu")]
-use crate::{cpu, ops};
+use crate::cpu;
+use crate::gradient::Contribution;
+use crate::ops;
+use crate::tape;
 use burn::module::Module;
 use burn::nn::activation::{Activation, ActivationConfig};
 use burn::nn::{self, Initializer, LstmState};
@@ -116,8 +118,9 @@ impl Lstm {
         if let Some(read) = self.scan(&input, state.as_ref(), reverse) {
             return read;
         }
-        if tape::is_recording() {
-            return self.record(input, state, reverse);
+        // Burn multiplies for each gate apart, and a card waits for each launch.
+        if tape::is_recording() || is_card(&input.device()) {
+            return self.unroll(input, state, reverse);
         }
         let stock = nn::Lstm {
             batch_first: true,
@@ -194,9 +197,9 @@ impl Lstm {
         Some((output, LstmState::new(cell, hidden)))
     }
 
-    /// The recorded pass. All gates are one matrix product per step, and one outer product over all
+    /// Step by step, all gates in one matrix product. Recorded, they are one outer product over all
     /// steps: uses are summed over time before the norm.
-    fn record(
+    fn unroll(
         &self,
         input: Tensor<3>,
         state: Option<LstmState<2>>,
@@ -211,8 +214,12 @@ impl Lstm {
         .into_iter()
         .chain([self.forget_gate.as_ref()])
         .flatten();
-        let inputs = SideBySide::new(gates.clone().map(|gate| &gate.input_transform)).untracked();
-        let hiddens = SideBySide::new(gates.map(|gate| &gate.hidden_transform)).untracked();
+        let mut inputs = SideBySide::new(gates.clone().map(|gate| &gate.input_transform));
+        let mut hiddens = SideBySide::new(gates.map(|gate| &gate.hidden_transform));
+        let recording = tape::is_recording();
+        if recording {
+            (inputs, hiddens) = (inputs.untracked(), hiddens.untracked());
+        }
         let bias = both_biases(&inputs, &hiddens).map(Tensor::unsqueeze);
         let device = input.device();
         let LstmState {
@@ -222,23 +229,29 @@ impl Lstm {
         let (mut probes, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for step in 0..positions {
             let index = if reverse { positions - 1 - step } else { step };
-            let gates = position(&input, index).matmul(inputs.weight.clone())
-                + hidden.clone().matmul(hiddens.weight.clone());
-            let (gates, probe) = tape::probe(gates, bias.clone());
-            probes.push(probe);
-            before.push(hidden.inner());
+            let gates = ops::matmul(position(&input, index), inputs.weight.clone())
+                + ops::matmul(hidden.clone(), hiddens.weight.clone());
+            let gates = if recording {
+                let (gates, probe) = tape::probe(gates, bias.clone());
+                probes.push(probe);
+                before.push(hidden.inner());
+                gates
+            } else {
+                bias.iter().fold(gates, |gates, bias| gates + bias.clone())
+            };
             (cell, hidden) = self.step(gates, cell);
             after.push(hidden.clone());
         }
 
-        let read = if reverse {
-            input.inner().flip([1])
-        } else {
-            input.inner()
-        };
-        tape::on_backward_through_time(probes, move |gradient: Tensor<3>| {
-            contributions(read, sequence(before), gradient, inputs, hiddens)
-        });
+        if recording {
+            let read = match reverse {
+                true => input.inner().flip([1]),
+                false => input.inner(),
+            };
+            tape::on_backward_through_time(probes, move |gradient: Tensor<3>| {
+                contributions(read, sequence(before), gradient, inputs, hiddens)
+            });
+        }
         if reverse {
             after.reverse();
         }

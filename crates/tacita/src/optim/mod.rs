@@ -4,6 +4,7 @@
 //! can hold. Any of Burn's own optimisers can be used as well ([`Optimizer::from`]).
 
 mod average;
+mod kernel;
 mod learning_rate;
 mod rule;
 mod state;

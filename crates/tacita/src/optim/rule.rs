@@ -1,6 +1,6 @@
 //! How a released gradient moves a parameter.
 
-use super::OptimizerState;
+use super::{OptimizerState, kernel};
 use crate::parameter_values::to_vec;
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
@@ -213,14 +213,13 @@ impl Update {
             self.memory.resize(index + 1, Vec::new());
         }
         let decoupled = matches!(self.rule, OptimizerRule::AdamW { .. });
-        #[cfg(feature = "cpu")]
-        if let Some(kernel) =
-            crate::cpu::optimiser::kernel(self.rule, self.time, &weights, &gradient)
-        {
-            let rates = [learning_rate, weight_decay];
-            let memory = &mut self.memory[index];
-            return crate::cpu::optimiser::step(kernel, decoupled, memory, weights, rates);
-        }
+        let rates = [learning_rate, weight_decay];
+        let memory = &mut self.memory[index];
+        let at = (self.rule, self.time);
+        let weights = match kernel::step(at, decoupled, memory, weights, &gradient, rates) {
+            Ok(moved) => return moved,
+            Err(weights) => weights,
+        };
         let (gradient, kept) = match (weight_decay, decoupled) {
             (0.0, _) => (gradient, weights),
             (decay, false) => (gradient + weights.clone() * decay, weights),

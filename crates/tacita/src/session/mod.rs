@@ -57,6 +57,7 @@ use crate::keys::Keys;
 use crate::noise::{NoiseHardening, missing_tail_delta};
 use crate::parameters::{Parameter, Parameters};
 use crate::plan::{CheckedPlan, TAIL_SHARE};
+use crate::precision::Precision;
 use crate::records::{PrivateModel, Records};
 use crate::sampling::PoissonSampler;
 use burn::tensor::Device;
@@ -72,6 +73,7 @@ pub struct Session {
     thresholds: ThresholdTracker,
     sampler: PoissonSampler,
     micro_batch: usize,
+    precision: Precision,
 }
 
 impl std::fmt::Debug for Session {
@@ -106,6 +108,8 @@ pub struct SessionOptions {
     pub micro_batch: MicroBatch,
     /// How noise is protected against floating-point attacks.
     pub hardening: NoiseHardening,
+    /// How a card rounds in the forward and backward pass.
+    pub precision: Precision,
 }
 
 impl Session {
@@ -187,6 +191,7 @@ impl Session {
             thresholds,
             sampler,
             micro_batch: micro_batch.max(1),
+            precision: options.precision,
         })
     }
 

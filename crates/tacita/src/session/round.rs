@@ -4,6 +4,7 @@ use super::{Noisy, Session, SessionError};
 use crate::clipping::{ClippedSums, Quantile, Released};
 use crate::gradient::WeightedSums;
 use crate::parameters::Parameters;
+use crate::precision::in_precision;
 use crate::records::{PrivateModel, Records};
 use burn::tensor::{Device, Tensor};
 use std::marker::PhantomData;
@@ -65,7 +66,7 @@ impl<'s> OpenRound<'s> {
         for indices in sample.indices().chunks(session.micro_batch) {
             let batch = records.batch(indices, device);
             sums.add(clipper.sums(model, indices.len(), &thresholds, |model| {
-                model.losses(batch)
+                in_precision(session.precision, || model.losses(batch))
             })?);
         }
         Ok(Bounded {

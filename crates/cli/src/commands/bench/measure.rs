@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::process::Command;
 use tacita::PrivateModel;
+use tacita::ops::Precision;
 
 /// Steps of each kind made before any is timed.
 const WARM_UP: u64 = 3;
@@ -68,6 +69,8 @@ pub struct Setting {
     pub length: Length,
     /// Whether the private step asks OSO's second query.
     pub query_directions: bool,
+    /// In which precision a card multiplies.
+    pub precision: Precision,
 }
 
 /// Median and spread of a quantity over steps.
@@ -139,6 +142,7 @@ pub fn measure(setting: Setting, threads: Option<usize>, device: &Device) -> Res
         warm_up: WARM_UP,
         length: setting.length,
         query_directions: setting.query_directions,
+        precision: setting.precision,
     };
     let made = setting.workload.accept(setting.batch, device, in_turn)?;
     let memory = [Kind::Plain, Kind::Private].map(|kind| match made.on_card {
@@ -168,6 +172,8 @@ pub struct InTurn {
     pub length: Length,
     /// Whether the private step asks OSO's second query.
     pub query_directions: bool,
+    /// In which precision a card multiplies.
+    pub precision: Precision,
 }
 
 /// Steps made in turn.
@@ -188,15 +194,15 @@ impl Visitor for InTurn {
     type Output = Made;
 
     fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<Made> {
-        let mut private =
-            trial.private(self.warm_up + self.length.most(), self.query_directions)?;
+        let steps = self.warm_up + self.length.most();
+        let mut private = trial.private(steps, self.query_directions, self.precision)?;
         for _ in 0..self.warm_up {
             private = private.step()?;
         }
         // Before a plain step: what a card has set aside for tensors is never given back.
         let on_card = trial.device.memory_pool_usage();
         let on_card = on_card.map(|usage| usage.bytes_reserved as f64 / (1u64 << 20) as f64);
-        let mut plain = trial.plain();
+        let mut plain = trial.plain(self.precision);
         for _ in 0..self.warm_up {
             plain = plain.step()?;
         }
@@ -276,13 +282,14 @@ impl Visitor for OnlyOne {
     fn visit<B: Take, M: PrivateModel<B>>(self, trial: Trial<B, M>) -> Result<()> {
         match self.1 {
             Kind::Plain => {
-                let mut plain = trial.plain();
+                let mut plain = trial.plain(self.0.precision);
                 for _ in 0..MEMORY_STEPS {
                     plain = plain.step()?;
                 }
             }
             Kind::Private => {
-                let mut private = trial.private(MEMORY_STEPS, self.0.query_directions)?;
+                let mut private =
+                    trial.private(MEMORY_STEPS, self.0.query_directions, self.0.precision)?;
                 for _ in 0..MEMORY_STEPS {
                     private = private.step()?;
                 }

@@ -11,7 +11,7 @@ mod step;
 mod table;
 mod workload;
 
-use crate::run::device;
+use crate::run::{device, precision};
 use anyhow::{Result, ensure};
 use clap::{Subcommand, ValueEnum};
 use measure::{Kind, Length, Setting};
@@ -76,6 +76,9 @@ struct StepArgs {
     /// cpu, cuda, cuda:1, ... or wgpu
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     device: String,
+    /// single, or mixed: products of both kinds of step in bf16 on a CUDA card
+    #[arg(long, value_name = "NAME", default_value = "single")]
+    precision: String,
     /// Also ask the second query of online clipping: the mean direction of clipped gradients
     #[arg(long)]
     query_directions: bool,
@@ -127,11 +130,13 @@ fn run_step(args: &StepArgs) -> Result<()> {
         "--seconds must be a finite number of at least 0, got {seconds}"
     );
     let device = device(&args.device)?;
+    let precision = precision(&args.precision, &args.device)?;
     let settings = args.workload.0.iter().map(|&workload| Setting {
         workload,
         batch: args.batch.unwrap_or(workload.default_batch()),
         length: args.steps.map_or(Length::Seconds(seconds), Length::Steps),
         query_directions: args.query_directions,
+        precision,
     });
     if !args.json && args.only.is_none() {
         println!("{}", table::HEADER);

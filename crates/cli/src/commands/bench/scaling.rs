@@ -8,6 +8,7 @@ use crate::run::{device, write_whole};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use tacita::ops::Precision;
 
 /// The first batch size.
 const SMALLEST_BATCH: usize = 16;
@@ -130,6 +131,7 @@ fn in_turn(steps: u64) -> InTurn {
         warm_up: WARM_UP,
         length: Length::Steps(steps),
         query_directions: false,
+        precision: Precision::Single,
     }
 }
 

@@ -6,6 +6,7 @@ use anyhow::Result;
 use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use tacita::clipping::{Online, Threshold};
+use tacita::ops::{Precision, in_precision};
 use tacita::optim::Optimizer;
 use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions};
 
@@ -30,6 +31,7 @@ pub struct Plain<'a, B, M> {
     model: M,
     optimizer: Optimizer,
     learning_rate: f64,
+    precision: Precision,
 }
 
 /// Private training: per-record clipping, ledger, noise, then the same optimiser.
@@ -44,7 +46,7 @@ pub struct Private<'a, B, M> {
 
 impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
     /// Plain training from the trial's model.
-    pub fn plain(&self) -> Plain<'_, B, M> {
+    pub fn plain(&self, precision: Precision) -> Plain<'_, B, M> {
         let (optimizer, learning_rate) = self.workload.optimizer();
         Plain {
             records: &self.records,
@@ -53,12 +55,18 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
             model: self.model.clone(),
             optimizer,
             learning_rate,
+            precision,
         }
     }
 
     /// Private training from the trial's model, for at most `steps` steps. Every record takes part
     /// in every step (sampling rate 1), so that both kinds of step see the same batch.
-    pub fn private(&self, steps: u64, query_directions: bool) -> Result<Private<'_, B, M>> {
+    pub fn private(
+        &self,
+        steps: u64,
+        query_directions: bool,
+        precision: Precision,
+    ) -> Result<Private<'_, B, M>> {
         let (optimizer, learning_rate) = self.workload.optimizer();
         let count = self.records.count();
         // Noise of standard deviation 1 on the sums. Its share of the threshold is large, so that even
@@ -82,7 +90,10 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
             Keys::fixed_seed(1),
             &self.model,
             &self.records,
-            SessionOptions::default(),
+            SessionOptions {
+                precision,
+                ..SessionOptions::default()
+            },
         )?;
         Ok(Private {
             records: &self.records,
@@ -99,7 +110,8 @@ impl<B: Take, M: PrivateModel<B>> Plain<'_, B, M> {
     /// One step.
     pub fn step(mut self) -> Result<Self> {
         let batch = self.records.batch(&self.indices, &self.device);
-        let gradients = self.model.losses(batch).mean().backward();
+        let losses = in_precision(self.precision, || self.model.losses(batch));
+        let gradients = losses.mean().backward();
         let gradients = GradientsParams::from_grads(gradients, &self.model);
         self.model = self
             .optimizer

@@ -52,6 +52,7 @@ pub fn to_json(measured: &Measured, threads: Option<usize>) -> Value {
         "records_per_pass": measured.records_per_pass,
         "threads": threads.unwrap_or_else(rayon::current_num_threads),
         "query_directions": measured.setting.query_directions,
+        "precision": measured.setting.precision,
         "plain": kind(measured.plain, plain_peak),
         "private": kind(measured.private, private_peak),
         "private_on_card_mib": measured.on_card,

@@ -1,6 +1,9 @@
 //! Times single operations on a CUDA card: where a step's time goes.
 //!
-//! `cargo bench --features cuda --bench card`
+//! `cargo bench --features cuda --bench card [products | convolutions]`
+
+mod convolutions;
+mod products;
 
 use burn::backend::Cuda;
 use burn::tensor::ops::{ConvOptions, PadMode};
@@ -122,6 +125,11 @@ fn convolution(
 fn main() {
     let device = Device::default();
     println!("{device:?}");
+    match std::env::args().nth(1).as_deref() {
+        Some("products") => return products::all(&device),
+        Some("convolutions") => return convolutions::all(&device),
+        _ => {}
+    }
     let small: Tensor<1> = random([256], &device);
     time("1000 additions of 256 values", &device, || {
         let mut sum = small.clone();
