@@ -38,20 +38,19 @@ fn kernel(rule: OptimizerRule, time: i32) -> Option<Rule> {
     })
 }
 
-/// Moves `weights`, and `memory` with them, if there is a kernel for the rule and the device; else gives
-/// the weights back.
+/// Moves `weights`, and `memory` with them; `false` if there is no kernel for the rule and the device.
 ///
 /// A rule that is `decoupled` decays weights beside the step.
 pub(super) fn step(
     (rule, time): (OptimizerRule, i32),
     decoupled: bool,
     memory: &mut Vec<Tensor<1>>,
-    weights: Tensor<1>,
+    weights: &mut Tensor<1>,
     gradient: &Tensor<1>,
     [learning_rate, weight_decay]: [f64; 2],
-) -> Result<Tensor<1>, Tensor<1>> {
+) -> bool {
     let Some(rule) = kernel(rule, time) else {
-        return Err(weights);
+        return false;
     };
     let (decay, kept) = match decoupled {
         true => (0.0, 1.0 - learning_rate * weight_decay),
@@ -63,13 +62,17 @@ pub(super) fn step(
         kept: kept as f32,
     };
     #[cfg(feature = "cpu")]
-    if let Some(gradient) = crate::cpu::optimiser::values(&weights, gradient) {
-        let step = crate::cpu::optimiser::step;
-        return Ok(step(rule, constants, memory, weights, &gradient));
+    if let Some(gradient) = crate::cpu::optimiser::values(weights, gradient) {
+        // Moved out, so that nobody shares the values.
+        let nothing = Tensor::empty([0], &weights.device());
+        let old = std::mem::replace(weights, nothing);
+        *weights = crate::cpu::optimiser::step(rule, constants, memory, old, &gradient);
+        return true;
     }
     #[cfg(feature = "cuda")]
-    if let Some(moved) = crate::gpu::optimiser::step(rule, constants, memory, &weights, gradient) {
-        return Ok(moved);
+    if let Some(moved) = crate::gpu::optimiser::step(rule, constants, memory, weights, gradient) {
+        *weights = moved;
+        return true;
     }
-    Err(weights)
+    false
 }

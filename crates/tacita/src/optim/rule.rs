@@ -204,7 +204,7 @@ impl Update {
     pub fn apply(
         &mut self,
         index: usize,
-        weights: Tensor<1>,
+        mut weights: Tensor<1>,
         gradient: Tensor<1>,
         learning_rate: f64,
         weight_decay: f64,
@@ -216,10 +216,9 @@ impl Update {
         let rates = [learning_rate, weight_decay];
         let memory = &mut self.memory[index];
         let at = (self.rule, self.time);
-        let weights = match kernel::step(at, decoupled, memory, weights, &gradient, rates) {
-            Ok(moved) => return moved,
-            Err(weights) => weights,
-        };
+        if kernel::step(at, decoupled, memory, &mut weights, &gradient, rates) {
+            return weights;
+        }
         let (gradient, kept) = match (weight_decay, decoupled) {
             (0.0, _) => (gradient, weights),
             (decay, false) => (gradient + weights.clone() * decay, weights),
