@@ -82,7 +82,8 @@ def peer(options):
     from step_torch import make_step
     from workloads import made_up_batch
 
-    tf32 = options.mode == "torch-tf32"
+    # Tacita's products round to TF32, so private peers may too; plain PyTorch is shown both ways.
+    tf32 = options.mode != "torch"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
     batch = made_up_batch(options.worker, options.batch)
@@ -109,6 +110,7 @@ def measure(options, path):
         batch = int(batch)
         commands = {mode: worker(options, workload, batch, mode) for mode in modes}
         commands["tacita"] = ours(options, workload, batch)
+        commands["tacita-mixed"] = commands["tacita"] + ["--precision", "mixed"]
         passes = {}
         for _ in range(options.passes):
             for name, command in commands.items():
@@ -145,10 +147,12 @@ def ours(options, workload, batch):
 
 def figures_of(name, printed):
     """Figures of each contestant in what one process printed; Tacita's has two, in turn."""
-    if name != "tacita" or "failure" in printed:
+    if not name.startswith("tacita") or "failure" in printed:
         return [(name, printed)]
     memory = {"peak_mib": printed["private_on_card_mib"]}
     plain, private = ({"wall_ms": printed[kind]["wall_ms"]["median"]} for kind in ("plain", "private"))
+    if name == "tacita-mixed":
+        return [("tacita-mixed", private | memory)]
     return [("tacita-plain", plain), ("tacita-private", private | memory)]
 
 
@@ -184,8 +188,8 @@ def cell(value, digits=2):
 
 def table(results):
     """Milliseconds of a step, the ratios of the claims, and the memory of private steps."""
-    names = [*PEERS, "tacita-plain", "tacita-private"]
-    titles = [*PEERS.values(), "Tacita plain", "Tacita private"]
+    names = [*PEERS, "tacita-plain", "tacita-private", "tacita-mixed"]
+    titles = [*PEERS.values(), "Tacita plain", "Tacita private", "private, mixed"]
     lines = ["| workload | batch | " + " | ".join(titles) + " | private / plain | / best peer | MiB, ours / best peer |"]
     lines.append("|---|" + "---:|" * (len(titles) + 4))
     for result in results:

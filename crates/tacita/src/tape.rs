@@ -140,14 +140,15 @@ pub fn probe<const D: usize>(y: Tensor<D>, bias: Option<Tensor<D>>) -> (Tensor<D
     }
     let (shape, device) = (y.shape(), y.device().without_autodiff());
     let leaf = |values: Tensor<D>| values.expand(shape.clone()).autodiff().require_grad();
-    let zero = || Tensor::zeros([1; D], &device);
     #[cfg(any(feature = "cpu", feature = "cuda"))]
     if bias.is_none() {
-        let leaf = leaf(zero());
+        // Nobody looks at its values, so none are set.
+        let leaf = leaf(Tensor::empty([1; D], &device));
         if let Some(y) = crate::graph::probe(&y, &leaf) {
             return (y, Probe { leaf });
         }
     }
+    let zero = || Tensor::zeros([1; D], &device);
     let leaf = leaf(bias.map_or_else(zero, Tensor::inner));
     (y + leaf.clone(), Probe { leaf })
 }
