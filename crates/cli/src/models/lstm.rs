@@ -1,4 +1,4 @@
-//! An LSTM over embedded tokens; its last state is classified.
+//! An LSTM over embedded tokens; its state after the last of them is classified.
 
 use super::batch::{Labelled, cross_entropy};
 use burn::config::Config;
@@ -18,6 +18,10 @@ pub struct LstmClassifierConfig {
     pub hidden: usize,
     /// Number of classes.
     pub classes: usize,
+    /// Whether sequences end with tokens 0 that only fill them up: the state before them is
+    /// classified then, as if they were not there.
+    #[config(default = false)]
+    pub filled_up: bool,
 }
 
 /// A sequence classifier.
@@ -26,6 +30,8 @@ pub struct LstmClassifier {
     embedding: Embedding,
     lstm: Lstm,
     output: Linear,
+    #[module(skip)]
+    filled_up: bool,
 }
 
 impl LstmClassifierConfig {
@@ -40,6 +46,7 @@ impl LstmClassifierConfig {
             embedding: EmbeddingConfig::new(self.vocabulary, self.width).init(device),
             lstm: LstmConfig::new(self.width, self.hidden, true).init(device),
             output: LinearConfig::new(self.hidden, self.classes).init(device),
+            filled_up: self.filled_up,
         }
     }
 }
@@ -51,9 +58,29 @@ impl LstmClassifier {
     /// - tokens: `[batch, positions]`
     /// - result: `[batch, classes]`
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<2> {
-        let (_, last) = self.lstm.forward(self.embedding.forward(tokens), None);
-        self.output.forward(last.hidden)
+        let (states, last) = self
+            .lstm
+            .forward(self.embedding.forward(tokens.clone()), None);
+        let state = match self.filled_up {
+            true => last_before_zeros(states, tokens),
+            false => last.hidden,
+        };
+        self.output.forward(state)
     }
+}
+
+/// The state at the last token that is not 0, or at the first of a sequence without any.
+///
+/// # Shapes
+/// - states: `[batch, positions, width]`, tokens: `[batch, positions]`, result: `[batch, width]`
+fn last_before_zeros(states: Tensor<3>, tokens: Tensor<2, Int>) -> Tensor<2> {
+    let [batch, positions, _] = states.dims();
+    let places = Tensor::<1, Int>::arange(1..positions as i64 + 1, &tokens.device());
+    let places = places.unsqueeze::<2>().expand([batch, positions]);
+    let length = tokens.greater_elem(0).int().sum_dim(1).clamp_min(1);
+    let is_last = places.equal(length.expand([batch, positions]));
+    let is_last = is_last.float().unsqueeze_dim::<3>(2);
+    (states * is_last).sum_dim(1).squeeze_dim(1)
 }
 
 impl PrivateModel<Labelled<Tensor<2, Int>>> for LstmClassifier {

@@ -92,13 +92,30 @@ fn token_models_equal_the_per_sample_loop() {
         text.clone(),
         take,
     );
-    assert_exact(
-        &LstmClassifierConfig::new(20, 4, 5, 2).init(&device),
-        text.clone(),
-        take,
-    );
+    for filled_up in [false, true] {
+        let lstm = LstmClassifierConfig::new(20, 4, 5, 2).with_filled_up(filled_up);
+        assert_exact(&lstm.init(&device), text.clone(), take);
+    }
     let transformer = TransformerConfig::new(20, 6, 8, 12, 2, 2, 2);
     assert_exact(&transformer.init(&device), text, take);
+}
+
+#[test]
+fn an_lstm_does_not_see_what_fills_a_sequence_up() {
+    let device = device();
+    let lstm = LstmClassifierConfig::new(20, 4, 5, 2).with_filled_up(true);
+    let lstm = lstm.init(&device);
+    let scores = |tokens: &[i32]| -> Vec<f32> {
+        let tokens = Tensor::<1, Int>::from_ints(tokens, &device);
+        let scores = lstm.forward(tokens.unsqueeze());
+        scores.into_data().iter::<f32>().collect()
+    };
+    let short = scores(&[3, 7]);
+    let filled = scores(&[3, 7, 0, 0, 0]);
+    for (short, filled) in short.iter().zip(&filled) {
+        assert!((short - filled).abs() < 1e-6, "{short} {filled}");
+    }
+    assert_ne!(short, scores(&[3, 7, 1]));
 }
 
 #[test]

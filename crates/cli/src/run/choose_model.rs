@@ -185,7 +185,8 @@ pub fn with_model<V: Visitor>(
         }
         (ModelName::Lstm, Shape::Tokens { vocabulary, .. }) => {
             let hidden = hidden.unwrap_or(128);
-            let model = LstmClassifierConfig::new(vocabulary, 64, hidden, classes);
+            let model =
+                LstmClassifierConfig::new(vocabulary, 64, hidden, classes).with_filled_up(true);
             visitor.visit::<Tokens, _>(model.init(device))
         }
         (ModelName::EmbeddingMlp, Shape::Tokens { vocabulary, .. }) => {
