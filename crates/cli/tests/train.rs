@@ -346,7 +346,7 @@ fn folder_of_a_private_run_holds_public_things_only() {
                     public-test public-folder-names estimate-bounds data-dir offline model hidden epsilon delta \
                     noise score-noise paper-accountant batch epochs steps clipping per-layer threshold-decay \
                     growing-mu noise-schedule optimizer learning-rate rate-schedule weight-decay average \
-                    checkpoint-every test-every device seed features preset";
+                    checkpoint-every test-every device precision seed features preset";
     // What the model takes, where the data come from, the certified noise.
     let record = "tacita_run version name settings model shape kind channels height width scale \
                   public_record_count preparation input size white about origin licence caveats";

@@ -93,10 +93,16 @@ impl CnnConfig {
     }
 
     /// Two convolutions, each with 2 × 2 pooling, and two linear layers, as Du et al. 2021 describe
-    /// theirs. They leave the rest open: widths and the scale of pixels here are those of PyTorch's
-    /// example for MNIST (10 and 20 channels, kernels 5 × 5, 50 hidden; 21,840 parameters on 28 × 28
-    /// grey images), and weights start as He et al. 2015 advise for ReLU.
+    /// theirs; they leave the channels open, which are 16 and 32 here, kernels 5 × 5.
     pub fn dynamic(image: [usize; 2], classes: usize) -> Self {
+        let layer = |channels| ConvolutionConfig::new(channels, 5, 1, 2).with_pool_stride(Some(2));
+        Self::new(image, vec![layer(16), layer(32)], 32, classes)
+    }
+
+    /// The same kind of network with the widths and the scale of pixels of PyTorch's example for MNIST
+    /// (10 and 20 channels, 50 hidden; 21,840 parameters on 28 × 28 grey images), whose weights start
+    /// as He et al. 2015 advise for ReLU.
+    pub fn example(image: [usize; 2], classes: usize) -> Self {
         let layer = |channels| ConvolutionConfig::new(channels, 5, 1, 0).with_pool_stride(Some(2));
         Self::new(image, vec![layer(10), layer(20)], 50, classes)
             .with_start_gain(2f64.sqrt())

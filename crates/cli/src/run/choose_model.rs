@@ -26,6 +26,8 @@ pub enum ModelName {
     OnlineCnn,
     /// The CNN of Du et al. 2021; its channels, which they leave open, are 16 and 32.
     DynamicCnn,
+    /// The CNN of PyTorch's example for MNIST: 21,840 parameters.
+    ExampleCnn,
     /// Residual network with group normalisation, for 32 × 32 images.
     Resnet9,
     /// VGG-11, for images whose width is a multiple of 32.
@@ -148,7 +150,10 @@ pub fn with_model<V: Visitor>(
             let model = MlpConfig::new(vec![width, hidden, hidden, classes]);
             visitor.visit::<Rows, _>(model.with_activation(activation).init(device))
         }
-        (ModelName::Cnn | ModelName::OnlineCnn | ModelName::DynamicCnn, Shape::Images(size)) => {
+        (
+            ModelName::Cnn | ModelName::OnlineCnn | ModelName::DynamicCnn | ModelName::ExampleCnn,
+            Shape::Images(size),
+        ) => {
             let model = cnn(name, size, classes, hidden)?;
             visitor.visit::<Images, _>(model.init(device))
         }
@@ -234,6 +239,7 @@ fn cnn(
             CnnConfig::online_sensitivity(classes)
         }
         ModelName::DynamicCnn => CnnConfig::dynamic(image, classes),
+        ModelName::ExampleCnn => CnnConfig::example(image, classes),
         _ if size.width < 16 => CnnConfig::small_tanh_cnn(image, 64, classes),
         _ => CnnConfig::tanh_cnn(image, classes),
     };
