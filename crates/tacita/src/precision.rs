@@ -20,7 +20,7 @@ thread_local! {
 }
 
 /// That of products made now by this thread.
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", test))]
 pub(crate) fn current() -> Precision {
     CURRENT.get()
 }
@@ -36,4 +36,24 @@ pub fn in_precision<T>(precision: Precision, forward: impl FnOnce() -> T) -> T {
     }
     let _before = Before(CURRENT.replace(precision));
     forward()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_precision_ends_with_its_pass() {
+        in_precision(Precision::Mixed, || {
+            assert_eq!(current(), Precision::Mixed);
+            in_precision(Precision::Single, || {
+                assert_eq!(current(), Precision::Single)
+            });
+            assert_eq!(current(), Precision::Mixed);
+        });
+        assert_eq!(current(), Precision::Single);
+        let panics = || in_precision(Precision::Mixed, || panic!("a pass may panic"));
+        assert!(std::panic::catch_unwind(panics).is_err());
+        assert_eq!(current(), Precision::Single);
+    }
 }

@@ -5,6 +5,7 @@ use super::contribution::{Contribution, Form, Target};
 use super::norm::{Norms, SquaredNorm};
 use super::strategy::Performance;
 use super::workspace::Workspace;
+use crate::precision::{Precision, in_precision};
 use burn::module::ParamId;
 use burn::tensor::{Device, Int, Tensor};
 use std::collections::HashMap;
@@ -95,14 +96,12 @@ impl PerSampleGradients {
             }
             uses.push(contribution);
         }
-        let bundles = order
-            .into_iter()
-            .filter_map(|targets| {
-                let uses = by_targets.remove(&targets)?;
-                let group = slots[&targets[0].id].group;
-                Bundle::merge(uses, targets, group)
-            })
-            .collect();
+        let merge = |targets: Vec<Target>| {
+            let uses = by_targets.remove(&targets)?;
+            let group = slots[&targets[0].id].group;
+            Bundle::merge(uses, targets, group)
+        };
+        let bundles = single(|| order.into_iter().filter_map(merge).collect());
         Ok(Self {
             bundles,
             groups: slots.values().map(|slot| slot.group + 1).max().unwrap_or(0),
@@ -119,7 +118,7 @@ impl PerSampleGradients {
         let mut workspace = Workspace::new(&self.performance, &self.device);
         let mut groups: Vec<Option<SquaredNorm>> = vec![None; self.groups];
         for bundle in &mut self.bundles {
-            let norm = bundle.squared_norm(&self.performance, &mut workspace);
+            let norm = single(|| bundle.squared_norm(&self.performance, &mut workspace));
             let group = &mut groups[bundle.group];
             *group = Some(match group.take() {
                 Some(group) => group.and(norm),
@@ -140,7 +139,7 @@ impl PerSampleGradients {
             for (query, sums) in factors.iter().zip(&mut sums) {
                 let factors = query.clone().narrow(1, bundle.group, 1);
                 let factors = factors.reshape([self.batch]);
-                let sum = bundle.weighted_sum(factors, &self.performance);
+                let sum = single(|| bundle.weighted_sum(factors, &self.performance));
                 for (target, part) in bundle.targets.iter().zip(bundle.per_target(sum)) {
                     let total = &mut sums[self.slots[&target.id].parameter];
                     *total = Some(match total.take() {
@@ -169,6 +168,12 @@ impl PerSampleGradients {
         }
         indices
     }
+}
+
+/// Norms and sums are made in single precision whatever the pass, and whoever calls, is in: their bounds
+/// have no room for less.
+fn single<T>(run: impl FnOnce() -> T) -> T {
+    in_precision(Precision::Single, run)
 }
 
 /// Removes frozen targets.
