@@ -4,11 +4,19 @@ use super::batch::{Labelled, cross_entropy};
 use super::cnn::same_on_all_sides;
 use burn::config::Config;
 use burn::module::Module;
+use burn::nn::Initializer;
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
 use tacita::layers::{MaxPool2d, MaxPool2dConfig};
 use tacita::ops::relu;
+
+/// He et al. 2015 for ReLU, as such networks usually start: with a smaller start hardly anything passes
+/// eleven layers that nothing normalises.
+const START: Initializer = Initializer::KaimingNormal {
+    gain: std::f64::consts::SQRT_2,
+    fan_out_only: false,
+};
 
 /// Channels of each convolution, in stages that end with a pooling.
 const STAGES: [&[usize]; 5] = [&[64], &[128], &[256, 256], &[512, 512], &[512, 512]];
@@ -47,7 +55,8 @@ impl Vgg11Config {
         let mut channels = self.channels;
         let mut convolution = |&channels_out: &usize| {
             let config = Conv2dConfig::new([channels, channels_out], [3, 3])
-                .with_padding(same_on_all_sides(1));
+                .with_padding(same_on_all_sides(1))
+                .with_initializer(START);
             channels = channels_out;
             config.init(device)
         };
@@ -55,15 +64,20 @@ impl Vgg11Config {
             .iter()
             .map(|stage| stage.iter().map(&mut convolution).collect())
             .collect();
+        let linear = |inputs, outputs| {
+            LinearConfig::new(inputs, outputs)
+                .with_initializer(START)
+                .init(device)
+        };
         let width = self.image_width / 32;
         Vgg11 {
             stages,
             pool: MaxPool2dConfig::new([2, 2]).with_strides([2, 2]).init(),
             hidden: [
-                LinearConfig::new(channels * width * width, self.hidden).init(device),
-                LinearConfig::new(self.hidden, self.hidden).init(device),
+                linear(channels * width * width, self.hidden),
+                linear(self.hidden, self.hidden),
             ],
-            output: LinearConfig::new(self.hidden, self.classes).init(device),
+            output: linear(self.hidden, self.classes),
         }
     }
 }
