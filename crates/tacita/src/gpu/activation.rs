@@ -3,9 +3,9 @@
 // `erf` is of CubeCL here; Rust may have one some day.
 #![allow(unstable_name_collisions)]
 
-use super::{cubes, empty_like, holds, in_one_order};
+use super::{cubes, empty_like, in_one_order, input};
 use crate::function::Function;
-use crate::graph::{Derivative, Input, apply};
+use crate::graph::{Derivative, apply};
 use burn::backend::Cuda;
 use burn::backend::tensor::FloatTensor;
 use burn::cubecl::{self, prelude::*};
@@ -38,10 +38,7 @@ impl Derivative<Cuda, 1> for Kept {
 
 /// The function of each value, if a CUDA card holds them.
 pub(crate) fn activate<const D: usize>(x: &Tensor<D>, function: Function) -> Option<Tensor<D>> {
-    let input = Input::<Cuda>::of(x)?;
-    if !holds(&input) {
-        return None;
-    }
+    let input = input(x)?;
     Some(apply([input], |[x]| {
         let [x] = in_one_order([x]);
         let y = empty_like(&x);

@@ -2,9 +2,9 @@
 //! direct kernel.
 
 use super::product::{bind, elements, operand};
-use super::{empty, holds, in_order};
+use super::{empty, in_order, input};
 use crate::gradient::{Convolution, Performance};
-use crate::graph::{Derivative, Input, apply};
+use crate::graph::{Derivative, apply};
 use crate::precision::{self, Precision};
 use burn::backend::Cuda;
 use burn::backend::tensor::FloatTensor;
@@ -166,10 +166,7 @@ pub(crate) fn conv2d(
     bias: Option<&Tensor<1>>,
     options: &ConvOptions<2>,
 ) -> Option<Tensor<4>> {
-    let inputs = [Input::<Cuda>::of(x)?, Input::of(weight)?];
-    if !inputs.iter().all(holds) {
-        return None;
-    }
+    let inputs = [input(x)?, input(weight)?];
     let options = options.clone();
     let precision = precision::current();
     let output: Tensor<4> = apply(inputs, |[x, weight]| {

@@ -77,7 +77,7 @@ fn in_one_order<const N: usize>(tensors: [FloatTensor<Cuda>; N]) -> [FloatTensor
 }
 
 /// One cube for each row of the last dimension, and its width.
-fn rows(tensor: &FloatTensor<Cuda>) -> (CubeCount, CubeDim, u32) {
+fn cube_per_row(tensor: &FloatTensor<Cuda>) -> (CubeCount, CubeDim, u32) {
     let shape = tensor.meta.shape();
     let width = shape[shape.num_dims() - 1];
     let count = (tensor.meta.num_elements() / width.max(1)) as u32;
@@ -92,12 +92,12 @@ fn is_cuda(tensor: &FloatTensor<Cuda>) -> bool {
     matches!(tensor.device, burn::cubecl::Device::Cuda(CudaDevice { .. }))
 }
 
-/// Whether a CUDA card holds the tensor.
-fn holds(input: &Input<Cuda>) -> bool {
-    match input {
+/// The tensor, in the graph or not, if a CUDA card holds it in single precision.
+fn input<const D: usize>(tensor: &Tensor<D>) -> Option<Input<Cuda>> {
+    Input::of(tensor).filter(|input| match input {
         Input::Free(tensor) => is_cuda(tensor),
         Input::Graph(tensor) => is_cuda(tensor.primitive()),
-    }
+    })
 }
 
 /// Threads of a cube: enough to hide latency, few enough for many registers each.

@@ -3,8 +3,8 @@
 #![allow(clippy::assign_op_pattern)]
 
 use super::cube::sum_in_cube;
-use super::{THREADS, empty, empty_like, holds, rows};
-use crate::graph::{Derivative, Input, apply};
+use super::{THREADS, cube_per_row, empty, empty_like, input};
+use crate::graph::{Derivative, apply};
 use burn::backend::Cuda;
 use burn::backend::tensor::FloatTensor;
 use burn::cubecl::{self, prelude::*};
@@ -21,7 +21,7 @@ impl Derivative<Cuda, 1> for Normalised {
     fn gradients(self, dy: FloatTensor<Cuda>, _: [bool; 1]) -> [Option<FloatTensor<Cuda>>; 1] {
         let dy = into_contiguous(dy);
         let dx = empty_like(&dy);
-        let (count, dim, width) = rows(&dx);
+        let (count, dim, width) = cube_per_row(&dx);
         gradient_kernel::launch(
             &dx.client,
             count,
@@ -39,15 +39,12 @@ impl Derivative<Cuda, 1> for Normalised {
 /// (x − mean) / √(variance + ε) of each row, if a CUDA card holds them.
 pub(crate) fn normalise(x: &Tensor<2>, epsilon: f64) -> Option<Tensor<2>> {
     let batch = x.dims()[0];
-    let input = Input::<Cuda>::of(x)?;
-    if !holds(&input) {
-        return None;
-    }
+    let input = input(x)?;
     Some(apply([input], |[x]| {
         let x = into_contiguous(x);
         let y = empty_like(&x);
         let inverse_deviations = empty(&x, [batch]);
-        let (count, dim, width) = rows(&y);
+        let (count, dim, width) = cube_per_row(&y);
         normalise_kernel::launch(
             &y.client,
             count,

@@ -1,8 +1,8 @@
 //! Products of matrices, in TF32 or in bf16, by the kernels that measured best (`benches/card`).
 
-use super::{holds, in_order};
+use super::{in_order, input};
 use crate::gradient::long_product;
-use crate::graph::{Derivative, Input, apply};
+use crate::graph::{Derivative, apply};
 use crate::precision::{self, Precision};
 use burn::backend::Cuda;
 use burn::backend::cubecl::dtype_to_storage_type;
@@ -140,8 +140,8 @@ pub(crate) fn linear(
 /// A B, in the precision of the pass, if a CUDA card holds both in single precision.
 pub(crate) fn matmul<const D: usize>(left: &Tensor<D>, right: &Tensor<D>) -> Option<Tensor<D>> {
     let [batch_left, batch_right] = [left, right].map(|tensor| tensor.dims()[..D - 2].to_vec());
-    let inputs = [Input::<Cuda>::of(left)?, Input::of(right)?];
-    if batch_left != batch_right || !inputs.iter().all(holds) {
+    let inputs = [input(left)?, input(right)?];
+    if batch_left != batch_right {
         return None;
     }
     let precision = precision::current();

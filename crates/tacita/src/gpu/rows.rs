@@ -2,8 +2,8 @@
 
 #![allow(clippy::assign_op_pattern)]
 
-use super::{cubes, empty, holds, in_order};
-use crate::graph::{Derivative, Input, apply};
+use super::{cubes, empty, in_order, input};
+use crate::graph::{Derivative, apply};
 use burn::backend::Cuda;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::cubecl::{self, prelude::*};
@@ -129,10 +129,7 @@ impl Derivative<Cuda, 1> for Embedded {
 /// The rows of `weight` named by `rows`, if a CUDA card holds both.
 pub(crate) fn embedding(weight: &Tensor<2>, rows: &Tensor<2, Int>) -> Option<Tensor<3>> {
     let table = weight.dims()[0];
-    let input = Input::<Cuda>::of(weight)?;
-    if !holds(&input) {
-        return None;
-    }
+    let input = input(weight)?;
     indices(rows.clone())?;
     let rows = rows.clone();
     Some(apply([input], |[weight]| {

@@ -3,8 +3,8 @@
 #![allow(clippy::assign_op_pattern)]
 
 use super::cube::{largest_in_cube, sum_in_cube};
-use super::{THREADS, empty_like, holds, rows};
-use crate::graph::{Derivative, Input, apply};
+use super::{THREADS, cube_per_row, empty_like, input};
+use crate::graph::{Derivative, apply};
 use burn::backend::Cuda;
 use burn::backend::tensor::FloatTensor;
 use burn::cubecl::{self, prelude::*};
@@ -21,7 +21,7 @@ impl Derivative<Cuda, 1> for Softmax {
     fn gradients(self, dy: FloatTensor<Cuda>, _: [bool; 1]) -> [Option<FloatTensor<Cuda>>; 1] {
         let dy = into_contiguous(dy);
         let dx = empty_like(&dy);
-        let (count, dim, width) = rows(&dx);
+        let (count, dim, width) = cube_per_row(&dx);
         gradient_kernel::launch(
             &dx.client,
             count,
@@ -38,14 +38,11 @@ impl Derivative<Cuda, 1> for Softmax {
 
 /// The softmax of the last dimension, or its logarithm, if a CUDA card holds the values.
 pub(crate) fn softmax<const D: usize>(x: &Tensor<D>, logarithm: bool) -> Option<Tensor<D>> {
-    let input = Input::<Cuda>::of(x)?;
-    if !holds(&input) {
-        return None;
-    }
+    let input = input(x)?;
     Some(apply([input], |[x]| {
         let x = into_contiguous(x);
         let y = empty_like(&x);
-        let (count, dim, width) = rows(&y);
+        let (count, dim, width) = cube_per_row(&y);
         softmax_kernel::launch(
             &y.client,
             count,
