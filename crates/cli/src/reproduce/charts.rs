@@ -22,6 +22,9 @@ fn chart(title: String, x_label: &str, y_label: &str) -> Chart {
 /// a method without privacy is level. `shown` are the cells of the table, each the best of its grid. None
 /// if no method of ours has two budgets: that is no line.
 pub fn of_table(experiment: &Experiment, shown: &[&Cell]) -> Option<Chart> {
+    if experiment.epsilons.len() < 2 {
+        return None;
+    }
     let title = format!(
         "{} {}, {}",
         experiment.paper, experiment.table, experiment.set

@@ -203,6 +203,11 @@ impl Experiment {
         self.methods.iter().any(|method| method.grid.is_some())
     }
 
+    /// Whether it varies settings, each run with a budget of its own.
+    pub fn is_sweep(&self) -> bool {
+        self.methods.iter().any(|method| method.sweep.is_some())
+    }
+
     /// The settings that all methods share.
     pub fn common_settings(&self) -> Result<Settings> {
         Settings::parse(&toml::to_string(&self.settings)?)

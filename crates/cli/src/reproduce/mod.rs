@@ -9,6 +9,7 @@ mod machine;
 mod measure;
 mod page;
 mod results;
+mod sweep;
 
 #[cfg(test)]
 mod tests;

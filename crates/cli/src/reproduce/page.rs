@@ -4,6 +4,7 @@ use super::charts;
 use super::diagnostic::{Diagnostic, Seen, diagnostics};
 use super::experiment::{Accountant, Cut, Experiment, Measure, all};
 use super::results::{Book, Cell, Key};
+use super::sweep;
 use crate::plot;
 use crate::report::number::up;
 use anyhow::Result;
@@ -204,6 +205,8 @@ fn section(
     });
     if experiment.has_grids() {
         cells = best_of_grids(page, experiment, &cells)?;
+    } else if experiment.is_sweep() {
+        sweep::squares(page, experiment, &cells)?;
     } else {
         plain_table(page, &cells)?;
     }
@@ -251,9 +254,8 @@ fn plain_table(page: &mut String, cells: &[&Cell]) -> Result<()> {
     for cell in cells {
         writeln!(
             page,
-            "| {}{}{} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {}{} | {} | {} | {} | {} | {} | {} | {} |",
             cell.key.method,
-            (cell.key.choice.as_ref()).map_or(String::new(), |choice| format!(", {choice}")),
             marked(cell.key.cut()),
             shown(cell.key.epsilon, |epsilon| epsilon.to_string()),
             shown(cell.paper_value, |value| format!("{value:.2}")),
@@ -261,7 +263,7 @@ fn plain_table(page: &mut String, cells: &[&Cell]) -> Result<()> {
             cell.trials.len(),
             cell.trials[0].steps,
             noise(&cell.key),
-            certified(cell),
+            certified(&[cell]),
         )?;
     }
     Ok(())
@@ -311,14 +313,14 @@ fn best_of_grids<'a>(
             best.trials.len(),
             noise(&best.key),
             shown(claimed, |epsilon| format!("≈ {epsilon:.3}")),
-            certified(best),
+            certified(&[best]),
         )?;
     }
     Ok(all_best)
 }
 
 /// What is no result says so.
-fn marked(cut: Cut) -> String {
+pub fn marked(cut: Cut) -> String {
     match (cut.quick, cut.steps_limit) {
         (false, None) => String::new(),
         (_, Some(limit)) => format!(" (LIMITED TO {limit} STEPS: no result)"),
@@ -330,12 +332,14 @@ fn shown(value: Option<f64>, words: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "–".into(), words)
 }
 
-fn spread((mean, spread): (f64, Option<f64>)) -> String {
+/// Mean and standard deviation, if there is one.
+pub fn spread((mean, spread): (f64, Option<f64>)) -> String {
     let spread = spread.map_or(String::new(), |spread| format!(" ± {spread:.2}"));
     format!("{mean:.2}{spread}")
 }
 
-fn noise(key: &Key) -> &'static str {
+/// What the noise was found with.
+pub fn noise(key: &Key) -> &'static str {
     match (key.epsilon, key.accountant) {
         (None, _) => "none: NOT PRIVATE",
         (_, Accountant::Pld) => "certified",
@@ -343,8 +347,9 @@ fn noise(key: &Key) -> &'static str {
     }
 }
 
-fn certified(cell: &Cell) -> String {
-    let trials = cell.trials.iter();
+/// The certified ε of the cells; the largest, where they differ.
+pub fn certified(cells: &[&Cell]) -> String {
+    let trials = cells.iter().flat_map(|cell| &cell.trials);
     let certified = trials
         .filter_map(|trial| trial.epsilon_certified)
         .reduce(f64::max);

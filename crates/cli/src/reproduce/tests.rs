@@ -255,6 +255,42 @@ fn a_grid_shows_the_choice_whose_best_checkpoint_is_best() {
     assert!(page.contains("NOT PRIVATE"));
 }
 
+/// Each number of a sweep stands where its two settings meet, and what was not run is empty.
+#[test]
+fn a_sweep_is_a_square() {
+    for (paper, table, head, row) in [
+        (
+            "dynamic",
+            "figure3",
+            "| growing-mu ↓ threshold-decay → | 1.25 | 1.6667 | 2.5 | 10 |",
+            "| 1.6667 | – | – | 90.00 ± 1.41 | – |",
+        ),
+        (
+            "auto",
+            "figure15",
+            "| clipping ↓ learning-rate → | 0.005 | 0.05 | 0.5 | 5 |",
+            "| abadi:0.1 | – | – | 90.00 ± 1.41 | – |",
+        ),
+    ] {
+        let folder = folder(&format!("reproduce-{table}"));
+        let experiment = &find(paper, table).unwrap()[0];
+        let (method, accountant) = (&experiment.methods[0], Accountant::Paper);
+        let column = &experiment.columns(method, accountant, WHOLE).unwrap()[0];
+        let mut book = Book::open(&folder, paper, table).unwrap();
+        // The second row's third column, in sweeps of four columns.
+        let key = Key::new(experiment, method, column, 6, accountant, WHOLE).unwrap();
+        for seed in [0, 1] {
+            let value = 89.0 + 2.0 * seed as f64;
+            book.add(&key, None, trial(seed, value)).unwrap();
+        }
+        let page = render(&folder).unwrap();
+        assert!(page.text.contains(head), "{}", page.text);
+        assert!(page.text.contains(row), "{}", page.text);
+        assert!(page.text.contains("certified ε ≤ 0.43"));
+        assert_eq!(page.figures, [], "one budget is no line");
+    }
+}
+
 #[test]
 fn every_figure_of_gradients_can_be_run_both_ways() {
     for figure in diagnostics().unwrap() {
