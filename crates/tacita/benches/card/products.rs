@@ -18,29 +18,22 @@ use cubek::matmul::strategy::Strategy;
 use cubek::std::InputBinding;
 
 fn kernels() -> Vec<(&'static str, Strategy)> {
-    let simple = |tile_matmul, multi_rows| {
-        Inferred(SimpleArgs {
-            multi_rows,
-            tile_matmul,
-        })
+    let args = |tile_matmul, multi_rows| SimpleArgs {
+        multi_rows,
+        tile_matmul,
     };
-    let fetched = |tile_matmul, multi_rows| {
-        Inferred(SimpleArgs {
-            multi_rows,
-            tile_matmul,
-        })
-    };
+    use Kernel::{SimpleCyclicCmma, SimpleCyclicMma, SimpleTmaCmma, SimpleTmaMma};
     use TileMatmulKind::{Cmma, Mma};
     [
-        ("cyclic cmma", Kernel::SimpleCyclicCmma(simple(Cmma, false))),
-        ("cyclic mma", Kernel::SimpleCyclicMma(simple(Mma, false))),
+        ("cyclic cmma", SimpleCyclicCmma(Inferred(args(Cmma, false)))),
+        ("cyclic mma", SimpleCyclicMma(Inferred(args(Mma, false)))),
         (
             "cyclic mma rows",
-            Kernel::SimpleCyclicMma(simple(Mma, true)),
+            SimpleCyclicMma(Inferred(args(Mma, true))),
         ),
-        ("tma mma", Kernel::SimpleTmaMma(fetched(Mma, false))),
-        ("tma mma rows", Kernel::SimpleTmaMma(fetched(Mma, true))),
-        ("tma cmma rows", Kernel::SimpleTmaCmma(fetched(Cmma, true))),
+        ("tma mma", SimpleTmaMma(Inferred(args(Mma, false)))),
+        ("tma mma rows", SimpleTmaMma(Inferred(args(Mma, true)))),
+        ("tma cmma rows", SimpleTmaCmma(Inferred(args(Cmma, true)))),
     ]
     .into_iter()
     .map(|(name, kernel)| (name, Strategy::from(kernel)))
