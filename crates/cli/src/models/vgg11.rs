@@ -11,8 +11,8 @@ use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
 use tacita::layers::{MaxPool2d, MaxPool2dConfig};
 use tacita::ops::relu;
 
-/// He et al. 2015 for ReLU, as such networks usually start: with a smaller start hardly anything passes
-/// eleven layers that nothing normalises.
+/// He et al. 2015 for ReLU, as such networks usually start: each layer keeps the scale of what it gets, and nothing
+/// here normalises.
 const START: Initializer = Initializer::KaimingNormal {
     gain: std::f64::consts::SQRT_2,
     fan_out_only: false,
