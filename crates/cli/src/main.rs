@@ -83,7 +83,12 @@ fn in_pool(command: Command) -> anyhow::Result<ExitCode> {
         .stack_size(STACK_BYTES)
         .build_global()
         .context("cannot start the worker threads")?;
-    rayon::scope(|_| run(command))
+    match command {
+        // Its runs have threads of their own. While it waits for them it must not be one of the workers they
+        // wait for, of which there may be one.
+        Command::Tune(args) => commands::tune::run(&args),
+        command => rayon::scope(|_| run(command)),
+    }
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -97,7 +102,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Bench(args) => done(commands::bench::run(&args)),
         Command::Account(args) => done(commands::account::run(&args)),
         Command::Calibrate(args) => done(commands::calibrate::run(&args)),
-        Command::Tune(args) => done(commands::tune::run(&args)),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Reproduce(args) => done(commands::reproduce::run(&args)),
     }
 }

@@ -109,6 +109,28 @@ fn a_row_without_privacy_says_so() {
     assert!(file[0]["trials"][0]["epsilon_certified"].is_null());
 }
 
+/// A bare name is a file in the current folder.
+#[test]
+fn the_page_is_written_where_it_is_asked_for() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reproduce-page");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let run = |page: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tacita"))
+            .current_dir(&folder)
+            .args(["reproduce", "dynamic", "table1", "--seeds", "0"])
+            .args(["--results", "none", "--page", page])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    assert!(run("page.md").contains("Written to page.md"));
+    let page = std::fs::read_to_string(folder.join("page.md")).unwrap();
+    assert!(page.contains("Nothing has been run"));
+    assert!(run("nowhere/page.md").contains("there is no folder nowhere"));
+}
+
 #[test]
 fn cells_tables_and_devices_that_are_not_there_are_named() {
     refused(&["reproduce", "oso", "table7"], &["table7", "oso table8"]);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 use tacita_accounting::{Accountant, Ledger, Pld, RandomRuns, whole_grid};
 
 const GRID: &str = "\
@@ -117,8 +117,8 @@ fn grid_costs_what_its_ledgers_cost_together() {
     for run in runs {
         let folder = out.join(run["folder"].as_str().unwrap());
         let report = fs::read_to_string(folder.join("report.html")).unwrap();
-        assert!(report.contains("for this run ALONE"));
         assert!(report.contains("the score is too good"));
+        promises_what_the_search_does(&folder, upper);
     }
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("CHOSEN BY THE TEST SET"));
@@ -177,7 +177,13 @@ fn random_search_publishes_its_winner_and_nothing_else() {
     let found = found(&tune(&space, &out));
     assert_eq!(
         names(&out),
-        set(&["report.html", "report.json", "space.toml", "winner"])
+        set(&[
+            "plans.sha256",
+            "report.html",
+            "report.json",
+            "space.toml",
+            "winner"
+        ])
     );
     assert_eq!(found["runs"], Value::Null);
     let law = RandomRuns::logarithmic(3.0).unwrap();
@@ -186,18 +192,52 @@ fn random_search_publishes_its_winner_and_nothing_else() {
         .unwrap();
     let upper = found["epsilon_upper"].as_f64().unwrap();
     assert!(best.upper_bound().unwrap() <= upper && upper <= 2.0);
-    let report = fs::read_to_string(out.join("winner/report.html")).unwrap();
-    assert!(report.contains("for this run ALONE"));
+    promises_what_the_search_does(&out.join("winner"), upper);
+
+    // All times are one, and the same command again leaves them so.
+    for _ in 0..2 {
+        let mut times = BTreeSet::new();
+        collect_times(&out, &mut times);
+        assert_eq!(times.len(), 1, "{times:?}");
+        assert_eq!(tune(&space, &out).status.code(), Some(0));
+    }
+}
+
+/// A run that was chosen among others keeps the ε of the search, which is more than its own.
+fn promises_what_the_search_does(folder: &Path, upper: f64) {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let report: Value = serde_json::from_str(&read("report.json")).unwrap();
+    assert_eq!(report["guarantee"]["epsilon_upper"], upper);
+    let page = read("report.html");
+    assert!(page.contains("Certified guarantee of the whole search"));
+    assert!(page.contains("WHOLE SEARCH"));
+    let alone = Pld::default().epsilon(&released(folder), 1e-5).unwrap();
+    let alone = alone.upper_bound().unwrap();
+    assert!(alone < upper);
+    let alone = format!("{alone:.3}");
+    assert!(!page.contains(&alone), "{alone}");
+}
+
+fn collect_times(path: &Path, times: &mut BTreeSet<SystemTime>) {
+    times.insert(fs::metadata(path).unwrap().modified().unwrap());
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            collect_times(&entry.unwrap().path(), times);
+        }
+    }
 }
 
 /// The same space with one drawn run and with five: what is written, said and where must be alike, so
 /// that neither the number nor a losing score can be inferred.
 #[test]
 fn nothing_published_tells_the_number_of_runs() {
+    let (space, drawn) = fresh("number-drawn", RANDOM);
+    found(&tune(&space, &drawn));
     let shown = [1, 5].map(|number| {
         let (space, out) = fresh(&format!("number-{number}"), RANDOM);
         fs::create_dir_all(out.join("secret")).unwrap();
         fs::copy(&space, out.join("space.toml")).unwrap();
+        fs::copy(drawn.join("plans.sha256"), out.join("plans.sha256")).unwrap();
         let runs = (0..number).map(|run| format!("{{\"candidate\":0,\"folder\":\"{run}\"}}"));
         let state = format!("{{\"runs\":[{}]}}", runs.collect::<Vec<_>>().join(","));
         fs::write(out.join("secret/drawn.json"), state).unwrap();
@@ -257,6 +297,134 @@ fn private_records_choose_by_noisy_counts_in_the_ledger() {
         .epsilon(&whole_grid(&ledgers).unwrap(), 1e-4 * (1.0 - 1e-6))
         .unwrap();
     assert_eq!(read.upper_bound(), found["epsilon_upper"].as_f64());
+}
+
+/// With one worker thread the search must not wait on it for runs that wait for it.
+#[test]
+fn a_search_ends_on_one_thread() {
+    let (space, out) = fresh("one-thread", GRID);
+    let mut child = command(&space, &out)
+        .env("RAYON_NUM_THREADS", "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > Duration::from_secs(300) {
+            child.kill().unwrap();
+            panic!("still running after five minutes");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!(status.success());
+}
+
+/// Another number of records is another sampling rate: what is spent already would cost more than was
+/// certified.
+#[test]
+fn a_search_does_not_go_on_with_other_public_facts() {
+    let (space, out) = fresh("facts", "");
+    let rows: String = (0..200)
+        .map(|row| format!("{},{}\n", row % 10, row % 2))
+        .collect();
+    let beside = |name: &str| space.with_file_name(name);
+    fs::write(beside("table.csv"), format!("value,answer\n{rows}")).unwrap();
+    let schema = |records: u32| {
+        let text = format!(
+            "records = {records}\n[label]\ncolumn = \"answer\"\nclasses = [\"0\", \"1\"]\n\
+             [columns.value]\nmin = 0.0\nmax = 9.0\n"
+        );
+        fs::write(beside("schema.toml"), text).unwrap();
+    };
+    let text_of_space = format!(
+        "mode = \"grid\"\nchoose-by = \"public-validation\"\n[settings]\ncsv = {:?}\nschema = {:?}\n\
+         test-share = 0.25\npublic-test = true\nepsilon = 2.0\ndelta = 1e-4\nsteps = 3\nbatch = 20\n\
+         [grid]\nlearning-rate = [0.1, 1.0]\n",
+        beside("table.csv"),
+        beside("schema.toml")
+    );
+    fs::write(&space, text_of_space).unwrap();
+    schema(150);
+    found(&tune(&space, &out));
+    schema(2000);
+    let output = tune(&space, &out);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("were certified for other plans"), "{said}");
+    schema(150);
+    found(&tune(&space, &out));
+}
+
+/// One candidate that cannot run stops the search before any run is made.
+#[test]
+fn every_candidate_is_checked_before_anything_is_spent() {
+    for (list, named) in [
+        ("learning-rate = [0.1, -1.0]", "learning-rate = -1.0"),
+        ("optimizer = [\"adam\", \"foo\"]", "optimizer = foo"),
+        ("model = [\"logistic\", \"lstm\"]", "model = lstm"),
+        ("hidden = [8, 0]", "hidden = 0"),
+        ("epochs = [0.1, 0.2]", "--steps and --epochs"),
+    ] {
+        let random = RANDOM.replace("learning-rate = [0.1, 0.5, 1.0]", list);
+        let random = match list.starts_with("hidden") {
+            true => random.replace("\"logistic\"", "\"mlp\""),
+            false => random.replace("model = \"logistic\"\n", ""),
+        };
+        let (space, out) = fresh("candidates", &random);
+        let output = tune(&space, &out);
+        assert_eq!(output.status.code(), Some(2), "{list}");
+        let said = text(&output.stderr);
+        assert!(said.contains(named), "{said}");
+        assert!(!out.exists(), "{list}");
+    }
+}
+
+/// A budget under which nothing can be learned, and a grid that nobody can run.
+#[test]
+fn hopeless_searches_are_refused() {
+    let values: Vec<String> = (1..20_000).map(|value| format!("{value}.0")).collect();
+    let huge = format!(
+        "learning-rate = [{0}]\nweight-decay = [{0}]",
+        values.join(",")
+    );
+    for (space, why) in [
+        (
+            GRID.replace("epsilon = 2.0", "epsilon = 1e-6"),
+            "too small for any step",
+        ),
+        (
+            GRID.replace("steps = [3, 6]", &huge),
+            "more than 10000 candidates",
+        ),
+    ] {
+        let (space, out) = fresh("hopeless", &space);
+        let output = tune(&space, &out);
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        assert!(said.contains(why), "{said}");
+        assert!(!out.exists());
+    }
+}
+
+/// The runs of a random search that has not ended are not for anybody's eyes.
+#[test]
+fn secret_runs_are_neither_resumed_nor_reported() {
+    let (space, out) = fresh("secret", RANDOM);
+    let run = out.join("secret/runs/0123");
+    fs::create_dir_all(&run).unwrap();
+    fs::write(out.join("secret/drawn.json"), "{\"runs\":[]}").unwrap();
+    for command in ["resume", "report"] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_tacita"));
+        let output = program.arg(command).arg(&run).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        assert!(said.contains("secret runs of a random search"), "{said}");
+    }
+    fs::remove_dir_all(space.parent().unwrap()).unwrap();
 }
 
 #[test]

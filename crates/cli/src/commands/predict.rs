@@ -36,6 +36,7 @@ pub struct Args {
 
 /// Runs `tacita predict`.
 pub fn run(args: &Args) -> Result<()> {
+    crate::tune::refuse_secret(&args.folder)?;
     let (folder, record) = RunFolder::open(&args.folder)?;
     if !folder.model().exists() {
         bail!(

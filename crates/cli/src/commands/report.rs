@@ -3,6 +3,7 @@
 use crate::report::Report;
 use crate::report::facts::Facts;
 use crate::run::write_whole;
+use crate::tune;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::ErrorKind;
@@ -31,6 +32,7 @@ pub struct Args {
 
 /// Runs `tacita report`.
 pub fn run(args: &Args) -> Result<()> {
+    tune::refuse_secret(&args.folder)?;
     let report = read(&args.folder)?;
     let page = (args.html.clone()).unwrap_or_else(|| args.folder.join("report.html"));
     write(&report, &page, &args.folder.join("report.json"))?;

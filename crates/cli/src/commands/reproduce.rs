@@ -8,7 +8,7 @@ use crate::run::{self, Output};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `tacita reproduce`.
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
     /// N steps at most, to see that everything works; marked in the results
-    #[arg(long, value_name = "N", conflicts_with = "quick")]
+    #[arg(long, value_name = "N", conflicts_with = "quick", value_parser = clap::value_parser!(u64).range(1..))]
     steps_limit: Option<u64>,
     /// What the noise is found with
     #[arg(long, value_name = "NAME", default_value = "paper")]
@@ -107,7 +107,15 @@ pub fn run(args: &Args) -> Result<()> {
     if args.list {
         return Ok(());
     }
-    if let Some(folder) = args.page.parent().filter(|folder| folder.is_dir()) {
+    let above = args.page.parent().unwrap_or(Path::new(""));
+    // Of a bare name it is empty.
+    let folder = Path::new(".").join(above);
+    if !folder.is_dir() {
+        say!(
+            "No page was written: there is no folder {}; give --page another file",
+            above.display()
+        );
+    } else {
         let page = reproduce::render(&args.results)?;
         for (file, svg) in &page.figures {
             let file = folder.join(file);

@@ -2,6 +2,7 @@
 
 use super::train;
 use crate::run::{self, Output};
+use crate::tune;
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ pub struct Args {
 
 /// Runs `tacita resume`.
 pub fn run(args: &Args) -> Result<ExitCode> {
+    tune::refuse_secret(&args.folder)?;
     let output = Output { quiet: args.quiet };
     let outcome = run::resume(&args.folder, output)?;
     Ok(train::finish(&outcome, args.json))

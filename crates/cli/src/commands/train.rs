@@ -69,7 +69,7 @@ fn with_set_named(mut settings: Settings) -> Settings {
 }
 
 /// The status of a run that Ctrl-C stopped, as of any program it stops.
-const STOPPED: u8 = 130;
+pub const STOPPED: u8 = 130;
 
 /// Prints what a run gave.
 pub fn finish(outcome: &Outcome, as_json: bool) -> ExitCode {

@@ -1,9 +1,11 @@
 //! `tacita tune`: a search for settings whose budget covers the whole search.
 
+use super::train::STOPPED;
 use crate::run::Output;
 use crate::tune;
 use anyhow::{Context, Result};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Arguments of `tacita tune`.
 #[derive(Debug, clap::Args)]
@@ -49,7 +51,7 @@ pub struct Args {
 }
 
 /// Runs `tacita tune`.
-pub fn run(args: &Args) -> Result<()> {
+pub fn run(args: &Args) -> Result<ExitCode> {
     let shown = args.space.display();
     let text = std::fs::read_to_string(&args.space)
         .with_context(|| format!("cannot read the search space {shown}"))?;
@@ -61,9 +63,12 @@ pub fn run(args: &Args) -> Result<()> {
     let found =
         tune::search(&text, &args.out, device, output).with_context(|| format!("{shown}"))?;
     match found {
-        None => println!("Stopped. Go on with the same command; finished runs are not repeated."),
+        None => {
+            println!("Stopped. Go on with the same command; finished runs are not repeated.");
+            return Ok(ExitCode::from(STOPPED));
+        }
         Some(found) if args.json => println!("{:#}", serde_json::to_value(&found)?),
         Some(found) => print!("{}", found.text(&args.out)),
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

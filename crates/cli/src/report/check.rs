@@ -1,6 +1,7 @@
 //! Facts that contradict themselves or the ledger are refused: a report repeats no claim it can check.
 
-use super::facts::{Evaluation, FORMAT, Facts, KeySource, Origin, PhaseKind, Trace};
+use super::facts::{Evaluation, FORMAT, Facts, KeySource, Origin, PhaseKind, Trace, Tuning};
+use super::figures;
 use anyhow::{Context, Result, ensure};
 use tacita_accounting::{Ledger, Round, check_delta};
 
@@ -26,6 +27,19 @@ pub fn check(facts: &Facts) -> Result<()> {
         );
     }
     facts.plan.check_not_empty()?;
+    if let Tuning::PartOfSearch {
+        epsilon_upper,
+        delta,
+    } = facts.tuning
+    {
+        check_delta(delta)?;
+        let alone = figures::epsilon_lower(&facts.plan, delta)?;
+        ensure!(
+            epsilon_upper.is_finite() && epsilon_upper >= alone,
+            "the search is said to keep epsilon {epsilon_upper} at delta {delta:e}, but this run alone has at \
+             least {alone}; the facts were edited or belong to another run"
+        );
+    }
     ensure!(
         facts.rounds_made <= facts.plan.steps(),
         "rounds_made is {}, but the plan has only {} rounds",

@@ -1,7 +1,7 @@
 //! Every figure of a report, computed from the plan.
 
 use super::check::rounds_of_phases;
-use super::facts::{Facts, PhaseKind};
+use super::facts::{Facts, PhaseKind, Tuning};
 use anyhow::Result;
 use serde::Serialize;
 use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading};
@@ -90,8 +90,32 @@ pub struct SideCost {
     pub noise_multipliers: (f64, f64),
     /// How many times it is answered.
     pub times: u64,
-    /// Certified ε the same plan would have without it; none if not finite.
+    /// Certified ε the same plan would have without it; none if not finite, or if the guarantee is that of
+    /// a search.
     pub epsilon_without: Option<f64>,
+}
+
+impl Figures {
+    /// The figures of a run that was published as a part of a search: the guarantee of the search, and
+    /// nothing that the run alone would have: it was chosen, and its own ε does not pay for that.
+    pub fn of_search(epsilon_upper: f64, delta: f64) -> Self {
+        Self {
+            delta,
+            certified: Certified {
+                accountant: "search",
+                lower: None,
+                upper: Some(epsilon_upper),
+            },
+            comparison: Vec::new(),
+            curve: Vec::new(),
+            spending: Vec::new(),
+        }
+    }
+}
+
+/// The least ε that `ledger` can have at `delta`, as far as that is proved.
+pub fn epsilon_lower(ledger: &Ledger, delta: f64) -> Result<f64> {
+    Ok(certify(ledger, delta)?.lower.unwrap_or(0.0))
 }
 
 /// Computes the figures of `ledger` at `delta`, of which `delta_reserved` is kept for what the
@@ -247,7 +271,10 @@ pub fn side_costs(facts: &Facts) -> Result<Vec<SideCost>> {
                 without.push(round)?;
             }
         }
-        let epsilon_without = certify(&without, accounted)?.upper;
+        let epsilon_without = match facts.tuning {
+            Tuning::PartOfSearch { .. } => None,
+            _ => certify(&without, accounted)?.upper,
+        };
         let multipliers = (phases[chosen].iter())
             .flat_map(|round| round.noise_multipliers[side.clone()].iter().copied());
         let noise_multipliers = multipliers.fold((f64::INFINITY, 0.0_f64), |(low, high), z| {

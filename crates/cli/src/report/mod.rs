@@ -17,7 +17,7 @@ mod words;
 mod tests;
 
 use anyhow::Result;
-use facts::Facts;
+use facts::{Facts, Tuning};
 use figures::{Figures, SideCost};
 use odds::Attack;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub struct Report {
     facts: Facts,
     figures: Figures,
     side_costs: Vec<SideCost>,
-    /// See [`odds::odds_exponent`]; none if ε is too large to mean anything.
+    /// See [`odds::odds_exponent`]; none if ε is too large to mean anything, or if its curve is not known.
     odds_exponent: Option<f64>,
     attacks: Vec<Attack>,
     coin_guess_upper: f64,
@@ -42,13 +42,26 @@ impl Report {
     /// Checks the facts and computes the figures.
     pub fn new(facts: Facts) -> Result<Self> {
         check::check(&facts)?;
-        let figures = figures::figures(&facts.plan, facts.delta, facts.delta_reserved)?;
-        let attack = |false_alarms| odds::attack(&figures.curve, false_alarms);
+        let (figures, curve) = match facts.tuning {
+            Tuning::PartOfSearch {
+                epsilon_upper,
+                delta,
+            } => (
+                Figures::of_search(epsilon_upper, delta),
+                odds::curve_through(epsilon_upper, delta),
+            ),
+            _ => {
+                let figures = figures::figures(&facts.plan, facts.delta, facts.delta_reserved)?;
+                let curve = figures.curve.clone();
+                (figures, curve)
+            }
+        };
+        let attack = |false_alarms| odds::attack(&curve, false_alarms);
         Ok(Self {
             side_costs: figures::side_costs(&facts)?,
-            odds_exponent: odds::odds_exponent(&figures.curve, facts.delta),
+            odds_exponent: odds::odds_exponent(&curve, facts.delta),
             attacks: FALSE_ALARMS.map(attack).to_vec(),
-            coin_guess_upper: odds::coin_guess_upper(&figures.curve),
+            coin_guess_upper: odds::coin_guess_upper(&curve),
             figures,
             facts,
         })

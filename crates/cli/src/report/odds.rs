@@ -18,6 +18,23 @@ pub struct Attack {
     pub found_upper: f64,
 }
 
+/// Two points on the curve of anything that is (ε, δ)-private: its own, and that at ε = 0, where δ is at
+/// most (e^ε − 1 + 2δ) / (e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1).
+pub fn curve_through(epsilon: f64, delta: f64) -> Vec<CurvePoint> {
+    // (e^ε − 1) / (e^ε + 1), without overflow.
+    let distance = (0.5 * epsilon).tanh() + 2.0 * delta / (epsilon.exp() + 1.0);
+    vec![
+        CurvePoint {
+            epsilon: 0.0,
+            delta_upper: (distance * UP).min(1.0),
+        },
+        CurvePoint {
+            epsilon,
+            delta_upper: delta,
+        },
+    ]
+}
+
 /// The least known a ≥ ε such that, except with probability `delta` over the noise and the draws,
 /// nobody's odds move towards the truth by more than the factor e^a.
 ///

@@ -334,6 +334,7 @@ pub fn accountant(name: &str) -> &str {
         "pld" => "Privacy loss distribution (PLD)",
         "rdp" => "Rényi divergences (RDP)",
         "gdp" => "Central limit theorem (GDP)",
+        "search" => "That of the whole search (see its report)",
         other => other,
     }
 }
@@ -351,27 +352,23 @@ pub fn stopped_early(facts: &Facts) -> Option<String> {
     })
 }
 
-/// That a run is a part of a search, if it is: its own ε is then not the guarantee.
-pub fn search(facts: &Facts) -> Option<String> {
-    let Tuning::PartOfSearch {
-        epsilon_upper,
-        delta,
-    } = facts.tuning
-    else {
-        return None;
-    };
-    Some(format!(
-        "This figure is for this run ALONE. The run is a part of a search, and the guarantee for what was \
-         published is that of the search: ε ≤ {} at δ = {}.",
-        up(epsilon_upper, 5),
-        exact(delta)
-    ))
+/// Whether a run is a part of a search, whose ε is then the guarantee.
+pub fn is_of_search(facts: &Facts) -> bool {
+    matches!(facts.tuning, Tuning::PartOfSearch { .. })
+}
+
+/// That a run is a part of a search, if it is.
+pub fn search(facts: &Facts) -> Option<&'static str> {
+    is_of_search(facts).then_some(
+        "This is the guarantee of the WHOLE SEARCH that the run is a part of: it covers the other runs and the \
+         choice between them, which a figure of this run alone would not.",
+    )
 }
 
 /// Whether the budget that was asked for is kept.
 pub fn budget(facts: &Facts, figures: &Figures) -> Option<String> {
     if let Some(search) = search(facts) {
-        return Some(search);
+        return Some(search.into());
     }
     let asked = facts.budget?;
     let kept = figures.certified.upper.is_some_and(|upper| upper <= asked);

@@ -225,6 +225,23 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// The same for what must outlive a crash of the machine: file and folder are on the disk when it returns.
+pub fn write_lasting(path: &Path, bytes: &[u8]) -> Result<()> {
+    let synced = |path: &Path| {
+        let file = File::open(path).and_then(|file| file.sync_all());
+        file.with_context(|| format!("cannot keep {}", path.display()))
+    };
+    let beside = path.with_extension("unsynced");
+    write_whole(&beside, bytes)?;
+    synced(&beside)?;
+    fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))?;
+    match path.parent() {
+        // Elsewhere a folder cannot be opened, and its entries last as they are.
+        Some(folder) if cfg!(unix) => synced(folder),
+        _ => Ok(()),
+    }
+}
+
 /// Makes a folder and those above it; false if it was there.
 fn make(path: &Path) -> Result<bool> {
     let context = || format!("cannot make the run folder {}", path.display());

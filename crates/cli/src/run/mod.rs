@@ -28,10 +28,12 @@ pub use defaults::{known, known_shape};
 pub use device::{device, precision};
 pub use diagnose::{Look, diagnose};
 pub use estimate::estimate;
-pub use folder::{RunFolder, RunRecord, write_whole};
+pub use folder::{RunFolder, RunRecord, write_lasting, write_whole};
 pub use plain::train_without_privacy;
 pub use preset::Preset;
 pub use progress::{grouped, words};
-pub use resolved::{PublicFacts, Resolved};
+pub use resolved::{PublicFacts, Resolved, worth_a_step};
 pub use settings::Settings;
-pub use train::{Outcome, Output, look, resume, start, stop_requested, watch_for_stop};
+pub use train::{
+    Outcome, Output, check_model, look, resume, start, stop_requested, watch_for_stop,
+};

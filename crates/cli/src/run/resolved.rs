@@ -62,11 +62,83 @@ impl Resolved {
             settings.noise.is_none() || settings.paper_accountant.is_none(),
             "--noise fixes the noise and --paper-accountant finds it; give one of them"
         );
+        let (settings, plan) = Self::uncertified(settings, facts, scale)?;
+        let rest = Rest::of(&settings, facts, scale.is_some())?;
+        let plan = plan.calibrate().context("no plan; nothing was spent")?;
+        let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
+        ensure!(
+            epsilon <= MOST_EPSILON || settings.seed.is_some(),
+            "noise multiplier {} gives ε ≤ {} at δ = {:e}, and above {MOST_EPSILON} nothing is \
+             promised; use more noise, a smaller --epsilon, or --seed for an experiment that is not \
+             private. Nothing was spent",
+            plan.noise_multipliers(0)[0],
+            up(epsilon, 3),
+            plan.delta()
+        );
+        if settings.noise.is_none() {
+            let multiplier = plan.noise_multipliers(0)[0];
+            worth_a_step(&settings, multiplier, plan.steps(), plan.expected_batch())?;
+        }
+        Ok(Self {
+            model: model(&settings, facts),
+            shape: facts.shape,
+            optimizer: rest.optimizer,
+            learning_rate: rest.learning_rate,
+            precision: rest.precision,
+            plan,
+            settings,
+        })
+    }
+
+    /// Checks settings whose defaults are filled in, but for their noise, which is still to be found: a run
+    /// that passes does not stop for its settings.
+    pub fn check(settings: &Settings, facts: PublicFacts) -> Result<()> {
+        Rest::of(settings, facts, false).map(|_| ())
+    }
+
+    /// Settings with defaults filled in and their plan, whose noise is still to be found.
+    pub fn uncertified(
+        mut settings: Settings,
+        facts: PublicFacts,
+        scale: Option<f64>,
+    ) -> Result<(Settings, Plan)> {
         ensure!(
             settings.steps.is_none() || settings.epochs.is_none(),
             "--steps and --epochs both set the length; give one of them"
         );
-        let (settings, plan) = Self::uncertified(settings, facts, scale)?;
+        defaults::fill(&mut settings, facts.shape, facts.records);
+        let plan = plan(&settings, facts, scale)?;
+        Ok((settings, plan))
+    }
+
+    /// A new optimiser.
+    pub fn new_optimizer(&self) -> Optimizer {
+        let weight_decay = self.settings.weight_decay.unwrap_or(0.0);
+        Optimizer::from(self.optimizer).with_weight_decay(weight_decay)
+    }
+
+    /// Steps between two checkpoints.
+    pub fn checkpoint_every(&self) -> u64 {
+        let hundredth = self.plan.steps() / 100;
+        self.settings.checkpoint_every.unwrap_or(hundredth).max(1)
+    }
+}
+
+/// The model of settings.
+pub fn model(settings: &Settings, facts: PublicFacts) -> ModelName {
+    (settings.model).unwrap_or_else(|| choose_model::suited_to(facts.shape))
+}
+
+/// What a run needs besides its plan.
+struct Rest {
+    optimizer: OptimizerRule,
+    learning_rate: LearningRate,
+    precision: Precision,
+}
+
+impl Rest {
+    /// Reads it from settings whose defaults are filled in; `again` if the run was certified before.
+    fn of(settings: &Settings, facts: PublicFacts, again: bool) -> Result<Self> {
         let optimizer = policies::optimizer(settings.optimizer.as_deref().unwrap_or_default())?;
         let rate = settings.learning_rate.unwrap_or(f64::NAN);
         ensure!(
@@ -88,10 +160,7 @@ impl Resolved {
             );
         }
         ensure!(
-            !facts.private_test
-                || settings.score_noise.is_some()
-                || settings.public_test
-                || scale.is_some(),
+            !facts.private_test || settings.score_noise.is_some() || settings.public_test || again,
             "the test records are private, so an exact accuracy on them would leak; say --public-test if \
              they are public, --score-noise 20 for a noisy accuracy that is part of the budget, or leave \
              the test records out"
@@ -116,68 +185,24 @@ impl Resolved {
             "--test-every shows scores on public test records, and there are none; give --test or \
              --test-share with --public-test"
         );
-        let plan = plan.calibrate().context("no plan; nothing was spent")?;
-        let epsilon = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
-        ensure!(
-            epsilon <= MOST_EPSILON || settings.seed.is_some(),
-            "noise multiplier {} gives ε ≤ {} at δ = {:e}, and above {MOST_EPSILON} nothing is \
-             promised; use more noise, a smaller --epsilon, or --seed for an experiment that is not \
-             private. Nothing was spent",
-            plan.noise_multipliers(0)[0],
-            up(epsilon, 3),
-            plan.delta()
-        );
-        worth_a_step(&plan, &settings)?;
-        let model = settings.model;
         Ok(Self {
-            model: model.unwrap_or_else(|| choose_model::suited_to(facts.shape)),
-            shape: facts.shape,
             optimizer,
             learning_rate,
             precision,
-            plan,
-            settings,
         })
-    }
-
-    /// Settings with defaults filled in and their plan, whose noise is still to be found.
-    pub fn uncertified(
-        mut settings: Settings,
-        facts: PublicFacts,
-        scale: Option<f64>,
-    ) -> Result<(Settings, Plan)> {
-        defaults::fill(&mut settings, facts.shape, facts.records);
-        let plan = plan(&settings, facts, scale)?;
-        Ok((settings, plan))
-    }
-
-    /// A new optimiser.
-    pub fn new_optimizer(&self) -> Optimizer {
-        let weight_decay = self.settings.weight_decay.unwrap_or(0.0);
-        Optimizer::from(self.optimizer).with_weight_decay(weight_decay)
-    }
-
-    /// Steps between two checkpoints.
-    pub fn checkpoint_every(&self) -> u64 {
-        let hundredth = self.plan.steps() / 100;
-        self.settings.checkpoint_every.unwrap_or(hundredth).max(1)
     }
 }
 
 /// Refuses a budget so small that nothing can be learned: the sum of all steps' gradients is at most
 /// steps · batch sensitivities long, and the noise on it in any one direction √steps · multiplier.
-fn worth_a_step(plan: &CheckedPlan, settings: &Settings) -> Result<()> {
-    let multiplier = plan.noise_multipliers(0)[0];
-    let signal = (plan.steps() as f64).sqrt() * plan.expected_batch();
+pub fn worth_a_step(settings: &Settings, multiplier: f64, steps: u64, batch: f64) -> Result<()> {
     ensure!(
-        settings.noise.is_some() || multiplier < signal,
+        multiplier < (steps as f64).sqrt() * batch,
         "the budget ε = {} at δ = {:e} is too small for any step: the noise would be {multiplier:.0} times \
-         what a record can add, more than {} steps of {} records can add up to. Raise --epsilon or --batch. \
-         Nothing was spent",
+         what a record can add, more than {steps} steps of {batch} records can add up to. Raise --epsilon or \
+         --batch. Nothing was spent",
         settings.epsilon.unwrap_or(f64::NAN),
-        plan.delta(),
-        plan.steps(),
-        plan.expected_batch()
+        settings.delta.unwrap_or(f64::NAN),
     );
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::evaluate::{evaluate, mean};
 use super::finish::Finish;
 use super::metrics::{Metric, Metrics};
 use super::progress::ProgressLine;
-use super::resolved::PublicFacts;
+use super::resolved::{PublicFacts, model};
 use super::spending::Spending;
 use super::{FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, device};
 use crate::datasets::{self, DataSet, Opened, TestSet};
@@ -63,11 +63,9 @@ pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<O
     let opened = datasets::open(&settings.source()?, &options)?;
     let public = public_facts(&opened, &settings)?;
     let run = Resolved::new(settings, public, None)?;
-    if let Opened::NeedsBounds(table) = &opened {
+    if matches!(opened, Opened::NeedsBounds(_)) {
         // Before anything is spent on bounds.
-        let (device, hidden) = (Device::default(), run.settings.hidden);
-        let classes = table.classes().len();
-        choose_model::with_model(run.model, run.shape, classes, hidden, &device, Nothing)?;
+        check_model(&run.settings, public)?;
     }
     let name = match &opened {
         Opened::Ready(data) => data.name.clone(),
@@ -90,6 +88,21 @@ pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<O
             path.display()
         )
     })
+}
+
+/// Refuses a model that cannot be made for such records.
+pub fn check_model(settings: &Settings, facts: PublicFacts) -> Result<()> {
+    // Any number of classes will do.
+    let (model, classes) = (model(settings, facts), 2);
+    let device = Device::default();
+    choose_model::with_model(
+        model,
+        facts.shape,
+        classes,
+        settings.hidden,
+        &device,
+        Nothing,
+    )
 }
 
 /// A model that can be made is all that is asked.

@@ -1,8 +1,9 @@
 //! The noise of all runs of a search, found together and certified before the first of them.
 
 use super::space::{Candidate, Mode, Space};
-use crate::run::{PublicFacts, Resolved, Settings};
+use crate::run::{self, PublicFacts, Resolved, Settings};
 use anyhow::{Context, Result, ensure};
+use sha2::{Digest, Sha256};
 use tacita_accounting::calibrate::{Budget, Shape, estimated_noise, smallest_noise};
 use tacita_accounting::{AccountError, Accountant, Ledger, Pld, RandomRuns, Rdp, Reading};
 
@@ -72,6 +73,21 @@ impl Certificate {
         Ok(reading.upper_bound().unwrap_or(f64::INFINITY))
     }
 
+    /// A hash of every run's settings and of what it will release, wherever it is computed.
+    pub fn hash(&self) -> Result<String> {
+        let mut hash = Sha256::new();
+        for (settings, ledger) in self.settings.iter().zip(&self.ledgers) {
+            let settings = Settings {
+                device: None,
+                ..settings.clone()
+            };
+            hash.update(settings.to_toml()?);
+            hash.update(serde_json::to_vec(ledger)?);
+        }
+        let digest = hash.finalize();
+        Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
     /// The proved ε.
     pub fn epsilon_upper(&self) -> f64 {
         self.epsilon.upper_bound().unwrap_or(f64::INFINITY)
@@ -90,12 +106,21 @@ impl Runs {
     fn new(candidates: &[Candidate], facts: PublicFacts) -> Result<Self> {
         let mut settings = Vec::new();
         let mut shapes = Vec::new();
+        let mut models = Vec::new();
         for candidate in candidates {
-            let read = || {
+            // All that could stop a run for its settings must do so now: later others are spent, and in a
+            // random search an error would tell what was drawn.
+            let mut read = || {
                 // The scale is still to be found; any will do for the shape.
                 let mut unscaled = candidate.settings.clone();
                 unscaled.paper_accountant = None;
                 let (settings, plan) = Resolved::uncertified(unscaled, facts, Some(1.0))?;
+                Resolved::check(&settings, facts)?;
+                let model = (settings.model, settings.hidden);
+                if !models.contains(&model) {
+                    run::check_model(&settings, facts)?;
+                    models.push(model);
+                }
                 Ok::<_, anyhow::Error>((settings, plan.shape()?))
             };
             let (filled, shape) = read().with_context(|| candidate.name.clone())?;
@@ -125,7 +150,9 @@ impl Runs {
         let ledgers = (self.shapes.iter().zip(&scales))
             .map(|(shape, scale)| shape.ledger(*scale))
             .collect::<Result<Vec<_>, _>>()?;
-        for (settings, scale) in self.settings.iter_mut().zip(scales) {
+        for ((settings, ledger), scale) in self.settings.iter_mut().zip(&ledgers).zip(scales) {
+            let batch = settings.batch.unwrap_or(0) as f64;
+            run::worth_a_step(settings, scale, ledger.steps(), batch)?;
             settings.epsilon = None;
             settings.noise = Some(scale);
         }

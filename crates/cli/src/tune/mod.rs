@@ -19,5 +19,5 @@ mod worker;
 mod tests;
 
 pub use certificate::Certificate;
-pub use search::search;
+pub use search::{refuse_secret, search};
 pub use space::{Candidate, Space};

@@ -15,8 +15,14 @@ use crate::report::number::{exact, up};
 use crate::run::{self, Output, grouped};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, FileTimes, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// The folder of what must not be published.
+const SECRET: &str = "secret";
+/// The file in it of what was drawn.
+const DRAWN: &str = "drawn.json";
 
 /// What a random search has drawn, kept secret and kept the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,16 +58,23 @@ pub fn search(
     output: Output,
 ) -> Result<Option<Found>> {
     let space = Space::parse(text)?;
-    let candidates = space.candidates()?;
+    let mut candidates = space.candidates()?;
     let settings = space.settings()?;
     let facts = run::look(&settings, output)?;
+    for settings in candidates
+        .iter_mut()
+        .map(|candidate| &mut candidate.settings)
+    {
+        settings.device = device.clone().or(settings.device.take());
+        // The schema as it is now, whatever becomes of its file.
+        *settings = settings.clone().with_schema_inside()?;
+    }
     space.check_score(&settings, facts)?;
     let certificate = Certificate::new(&space, &candidates, facts).context("nothing was spent")?;
     let search = Search {
         private: settings.seed.is_none(),
         seed: settings.seed,
         out: out.to_path_buf(),
-        device,
         output,
         space,
         candidates,
@@ -69,8 +82,8 @@ pub fn search(
     };
     let _lock = search.open(text)?;
     if let Some(found) = Found::read(out)? {
-        // Published; a removal that was interrupted is finished.
-        search.remove_secret()?;
+        // Published; what was interrupted after that is finished.
+        search.leave_no_trace()?;
         return Ok(Some(found));
     }
     search.announce();
@@ -82,7 +95,6 @@ pub fn search(
 
 struct Search {
     out: PathBuf,
-    device: Option<String>,
     output: Output,
     private: bool,
     seed: Option<u64>,
@@ -92,10 +104,12 @@ struct Search {
 }
 
 impl Search {
-    /// Makes the folder, or checks that it belongs to this very space; one process at a time.
+    /// Makes the folder, or checks that it belongs to this very space and to data with the same public
+    /// facts; one process at a time.
     fn open(&self, text: &str) -> Result<File> {
         let shown = self.out.display();
-        let copy = self.out.join("space.toml");
+        let (copy, plans) = (self.out.join("space.toml"), self.out.join("plans.sha256"));
+        let hash = self.certificate.hash()?;
         if self.out.exists() {
             let known = fs::read_to_string(&copy).ok();
             ensure!(
@@ -103,8 +117,16 @@ impl Search {
                 "{shown} exists already and does not hold this search; give --out another folder, or the \
                  unchanged file to go on. Nothing was spent"
             );
+            let certified = fs::read_to_string(&plans).ok();
+            ensure!(
+                certified.as_deref() == Some(&hash),
+                "the runs of {shown} were certified for other plans: the number of records, the schema or the \
+                 test records have changed since, or the program. Restore them to go on, or give --out another \
+                 folder. Nothing was spent"
+            );
         } else {
             fs::create_dir_all(&self.out).with_context(|| format!("cannot make {shown}"))?;
+            run::write_whole(&plans, hash.as_bytes())?;
             run::write_whole(&copy, text.as_bytes())?;
         }
         let lock = File::open(&copy).with_context(|| format!("cannot open {}", copy.display()))?;
@@ -154,7 +176,6 @@ impl Search {
         let mut settings = self.certificate.settings[candidate].clone();
         // A seed of its own, or equal settings would give equal runs.
         settings.seed = self.seed.map(|seed| seed.wrapping_add(index as u64));
-        settings.device = self.device.clone().or(settings.device);
         Task {
             folder,
             settings,
@@ -204,7 +225,16 @@ impl Search {
             Ok(text) => serde_json::from_str(&text)?,
             Err(_) => {
                 // Nothing is said of any run: neither its score nor that it ended.
-                let Some(scores) = worker::make_all(&tasks, self.parallel(), |_, _| ())? else {
+                // An error says why, but not of which run: its folder is not to be looked into.
+                let made = worker::make_all(&tasks, self.parallel(), |_, _| ()).map_err(|error| {
+                    anyhow::anyhow!(
+                        "a run stopped early: {}. Mend this and give the same command again, which goes on; \
+                         what is in {} must not be looked at",
+                        error.root_cause(),
+                        secret.display()
+                    )
+                });
+                let Some(scores) = made? else {
                     return Ok(None);
                 };
                 let best = worker::best(&scores).map(|index| (index, scores[index].clone()));
@@ -233,18 +263,18 @@ impl Search {
             }
         };
         let found = self.publish(None, winner)?;
-        self.remove_secret()?;
+        self.leave_no_trace()?;
         Ok(Some(found))
     }
 
     fn secret(&self) -> PathBuf {
-        self.out.join("secret")
+        self.out.join(SECRET)
     }
 
     /// The number of runs and their candidates: drawn once, then read.
     fn drawn(&self) -> Result<Drawn> {
         let secret = self.secret();
-        let file = secret.join("drawn.json");
+        let file = secret.join(DRAWN);
         if file.exists() {
             let text = fs::read_to_string(&file).context("cannot read what was drawn")?;
             return serde_json::from_str(&text).context("what was drawn is damaged");
@@ -265,25 +295,31 @@ impl Search {
             })
             .collect::<Result<_>>()?;
         let drawn = Drawn { runs };
-        run::write_whole(&file, serde_json::to_string(&drawn)?.as_bytes())?;
         // It must outlive a crash: drawing again would be another mechanism.
-        let synced = File::open(&file).and_then(|file| file.sync_all());
-        synced.context("cannot keep what was drawn")?;
+        run::write_lasting(&file, serde_json::to_string(&drawn)?.as_bytes())?;
         Ok(drawn)
     }
 
-    /// Takes away every run that is not published, with all that was drawn.
-    fn remove_secret(&self) -> Result<()> {
+    /// Takes away every run of a random search that is not published, with all that was drawn; and the times
+    /// of what is, between which lies the time of all runs.
+    fn leave_no_trace(&self) -> Result<()> {
+        if self.space.mode == Mode::Grid {
+            return Ok(());
+        }
         let secret = self.secret();
-        match secret.exists() {
-            true => fs::remove_dir_all(&secret).with_context(|| {
+        if secret.exists() {
+            fs::remove_dir_all(&secret).with_context(|| {
                 format!(
                     "cannot remove {}, which must not be published",
                     secret.display()
                 )
-            }),
-            false => Ok(()),
+            })?;
         }
+        let times = FileTimes::new()
+            .set_modified(UNIX_EPOCH)
+            .set_accessed(UNIX_EPOCH);
+        set_times(&self.out, times)
+            .with_context(|| format!("cannot hide the times of {}", self.out.display()))
     }
 
     /// Makes a run's own report say that it is a part of a search.
@@ -332,12 +368,40 @@ impl Search {
     }
 }
 
+/// Refuses the folder of a run that a random search keeps secret.
+pub fn refuse_secret(run: &Path) -> Result<()> {
+    let run = run.canonicalize().unwrap_or_else(|_| run.to_path_buf());
+    let mut above = run.ancestors();
+    let secret = above.find(|folder| folder.ends_with(SECRET) && folder.join(DRAWN).exists());
+    ensure!(
+        secret.is_none(),
+        "{} is one of the secret runs of a random search, of which only the best may be seen; go on with the \
+         search by its `tacita tune` command",
+        run.display()
+    );
+    Ok(())
+}
+
 fn system_word() -> Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| {
         anyhow::anyhow!("the operating system gave no random bytes ({error}); nothing was spent")
     })?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+/// Gives a file, or a folder and all that is in it, the same times.
+fn set_times(path: &Path, times: FileTimes) -> std::io::Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            set_times(&entry?.path(), times)?;
+        }
+        // Elsewhere a folder cannot be opened.
+        if !cfg!(unix) {
+            return Ok(());
+        }
+    }
+    File::open(path)?.set_times(times)
 }
 
 /// A folder only its owner can look into, where the system knows such a thing.

@@ -221,6 +221,10 @@ impl Space {
                 Value::Array(values) if !values.is_empty() => values,
                 other => bail!("`{key}` must be a list of values, got {other}"),
             };
+            ensure!(
+                choices.len().saturating_mul(values.len()) <= MOST_CANDIDATES,
+                "the lists give more than {MOST_CANDIDATES} candidates; shorten them"
+            );
             choices = choices
                 .iter()
                 .flat_map(|choice| {
@@ -231,10 +235,6 @@ impl Space {
                     })
                 })
                 .collect();
-            ensure!(
-                choices.len() <= MOST_CANDIDATES,
-                "the lists give more than {MOST_CANDIDATES} candidates; shorten them"
-            );
         }
         choices
             .iter()

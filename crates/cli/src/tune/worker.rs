@@ -90,8 +90,12 @@ fn make(task: &Task) -> Result<Option<Score>> {
     let file = score_file(&task.folder);
     match fs::read_to_string(&file) {
         Ok(text) => {
-            let score = serde_json::from_str(&text);
-            return score.with_context(|| format!("{} is not a score", file.display()));
+            let score: Score = serde_json::from_str(&text)
+                .with_context(|| format!("{} is not a score", file.display()))?;
+            if task.folder.join("run.json").exists() {
+                check_plan(task)?;
+            }
+            return Ok(Some(score));
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
@@ -105,6 +109,7 @@ fn make(task: &Task) -> Result<Option<Score>> {
         task.folder.join("run.json"),
     );
     let outcome = if record.exists() && ledger.exists() {
+        check_plan(task)?;
         run::resume(&task.folder, output)?
     } else if ledger.exists() {
         // Something was released, and what is needed to go on was not written: it is spent.
@@ -127,13 +132,20 @@ fn make(task: &Task) -> Result<Option<Score>> {
     if outcome.steps < outcome.report.steps {
         return Ok(None);
     }
+    check_plan(task)?;
+    written(&file, score(&outcome)).map(Some)
+}
+
+/// Refuses a run whose ledger is not the one that was certified.
+fn check_plan(task: &Task) -> Result<()> {
+    let ledger = task.folder.join("ledger.jsonl");
     let released = tacita::read_ledger_file(&ledger)?;
     ensure!(
         released.plan == task.ledger,
         "{} holds another plan than the search was certified for; it was made by another version or edited",
         ledger.display()
     );
-    written(&file, score(&outcome)).map(Some)
+    Ok(())
 }
 
 fn score(outcome: &Outcome) -> Score {

@@ -75,11 +75,6 @@ impl Unbounded {
         test.is_some_and(|(_, public)| *public == declared_public)
     }
 
-    /// The public names of the classes.
-    pub fn classes(&self) -> &[String] {
-        &self.classes
-    }
-
     /// Entries of the histogram.
     pub fn histogram_length(&self) -> usize {
         self.undeclared().count() * statistics::BINS

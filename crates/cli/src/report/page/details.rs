@@ -57,10 +57,13 @@ pub fn comparison(report: &Report) -> String {
         let name = words::accountant(other.accountant).to_string();
         rows.push(vec![name, figure, worth]);
     }
-    let lead = paragraph(&format!(
-        "The same plan read by three accountants, at δ = {}.",
-        exact(figures.delta)
-    ));
+    let delta = exact(figures.delta);
+    let lead = paragraph(&match words::is_of_search(&report.facts) {
+        true => {
+            format!("Proved of all runs of the search before the first of them, at δ = {delta}.")
+        }
+        false => format!("The same plan read by three accountants, at δ = {delta}."),
+    });
     let head = ["Accountant", "ε", "Worth"];
     let body = format!(
         "{lead}<div class=\"worth\">{}</div>{}",
@@ -135,6 +138,9 @@ pub fn side_costs(report: &Report) -> String {
                 count(cost.times),
                 match cost.epsilon_without {
                     Some(epsilon) => format!("ε ≤ {}", up(epsilon, 5)),
+                    None if words::is_of_search(&report.facts) => {
+                        "not known of a search".to_string()
+                    }
                     None => "none".to_string(),
                 },
             ]

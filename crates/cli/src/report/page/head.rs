@@ -41,8 +41,12 @@ fn guarantee(report: &Report) -> String {
         ),
     };
     let budget = words::budget(&report.facts, figures).unwrap_or_default();
+    let whole = match words::is_of_search(&report.facts) {
+        true => "search",
+        false => "plan",
+    };
     format!(
-        "<div class=\"guarantee\">\n<p class=\"label\">Certified guarantee of the whole plan</p>\n{shown}\
+        "<div class=\"guarantee\">\n<p class=\"label\">Certified guarantee of the whole {whole}</p>\n{shown}\
          {}{}</div>\n",
         paragraph(&format!("{}.", words::bracket(figures))),
         paragraph(&format!(

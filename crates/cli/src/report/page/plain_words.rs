@@ -21,13 +21,16 @@ pub fn render(report: &Report) -> String {
         );
         return section("plain-words", TITLE, &body);
     }
-    let (Some(upper), Some(exponent)) = (report.figures.certified.upper, report.odds_exponent)
-    else {
-        let body =
-            paragraph("There is too little noise: ε is so large that nothing of use is promised.");
-        return section("plain-words", TITLE, &body);
+    let body = match (report.figures.certified.upper, report.odds_exponent) {
+        (Some(upper), Some(exponent)) => {
+            meaning(report, upper) + &odds(report, exponent) + &attacks(report)
+        }
+        // One point of its curve is known, which does not say how far odds move.
+        (Some(upper), None) if words::is_of_search(&report.facts) => {
+            meaning(report, upper) + &attacks(report)
+        }
+        _ => paragraph("There is too little noise: ε is so large that nothing of use is promised."),
     };
-    let body = meaning(report, upper) + &odds(report, exponent) + &attacks(report);
     section("plain-words", TITLE, &body)
 }
 

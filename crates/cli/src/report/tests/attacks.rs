@@ -65,6 +65,26 @@ fn bounds_on_attacks_hold_for_the_gaussian_and_are_close() {
     }
 }
 
+/// Of a search one point is known. What is made of it lies above the truth, wherever on the curve it is.
+#[test]
+fn one_point_of_a_curve_bounds_the_rest() {
+    for mu in [0.3, 1.0, 2.0] {
+        let exact = gaussian_curve(mu);
+        for point in exact.iter().step_by(20) {
+            let bound = odds::curve_through(point.epsilon, point.delta_upper);
+            assert!(odds::coin_guess_upper(&bound) >= odds::coin_guess_upper(&exact));
+            assert!(odds::coin_guess_upper(&bound) <= 1.0);
+            for false_alarms in [0.001, 0.1] {
+                let found = |curve| odds::attack(curve, false_alarms).found_upper;
+                assert!(found(&bound) >= found(&exact));
+            }
+        }
+        // At ε = 0 it is the curve's own.
+        let first = odds::curve_through(0.0, exact[0].delta_upper);
+        assert!((first[0].delta_upper - exact[0].delta_upper).abs() < 1e-11);
+    }
+}
+
 #[test]
 fn beliefs_move_by_the_odds_factor() {
     let after = odds::posterior_upper(0.1, 9.0_f64.ln());

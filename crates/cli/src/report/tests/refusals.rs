@@ -2,7 +2,7 @@
 
 use super::{everything, facts, plain};
 use crate::report::Report;
-use crate::report::facts::{Evaluation, Facts, Origin, TraceOrigin};
+use crate::report::facts::{Evaluation, Facts, Origin, TraceOrigin, Tuning};
 use tacita_accounting::Ledger;
 
 type Change = fn(&mut Facts);
@@ -33,9 +33,18 @@ fn a_ledger_that_disagrees_is_refused() {
 
 #[test]
 fn facts_that_contradict_themselves_are_refused() {
-    let cases: [(Change, &str); 9] = [
+    let cases: [(Change, &str); 10] = [
         (|f| f.tacita_facts = 2, "format 2"),
         (|f| f.delta = 1.5, "got 1.5"),
+        (
+            |f| {
+                f.tuning = Tuning::PartOfSearch {
+                    epsilon_upper: 0.01,
+                    delta: f.delta,
+                }
+            },
+            "this run alone has at least",
+        ),
         (|f| f.delta_reserved = f.delta, "delta_reserved"),
         (|f| f.rounds_made = 201, "only 200 rounds"),
         (
