@@ -393,6 +393,10 @@ fn hopeless_searches_are_refused() {
     );
     for (space, why) in [
         (
+            GRID.replace("epsilon = 2.0", "epsilon = nan"),
+            "epsilon must be",
+        ),
+        (
             GRID.replace("epsilon = 2.0", "epsilon = 1e-6"),
             "too small for any step",
         ),

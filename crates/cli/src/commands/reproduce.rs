@@ -150,8 +150,12 @@ impl Args {
     /// Makes what is missing of a table; false if Ctrl-C came first.
     fn make_table(&self) -> Result<bool> {
         let mut book = Book::open(&self.results, &self.paper, &self.table)?;
+        let experiments = reproduce::find(&self.paper, &self.table)?;
+        if self.seeds > 0 && !self.list {
+            say!("Fixed seeds: NOT PRIVATE. ε is that of the same plan with secret keys.");
+        }
         let mut found = false;
-        for experiment in reproduce::find(&self.paper, &self.table)? {
+        for experiment in experiments {
             for method in &experiment.methods {
                 for column in experiment.columns(method, self.accountant, self.cut())? {
                     let runs = self.runs(&experiment, method, &column)?;

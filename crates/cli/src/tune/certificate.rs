@@ -129,6 +129,8 @@ impl Runs {
         }
         let epsilon = settings[0].epsilon.unwrap_or(f64::NAN);
         let delta = settings[0].delta.unwrap_or(f64::NAN);
+        // What is no budget is refused as such, not as one that is too large.
+        Budget::new(epsilon, delta)?;
         ensure!(
             tacita::noise::missing_tail_delta(MOST_NORMALS, epsilon) <= TAIL_SHARE * delta,
             "epsilon {epsilon} at delta {delta:e} is too large to promise anything; use a smaller one"
