@@ -4,6 +4,7 @@
 use super::experiment::all;
 use super::results::Trial;
 use super::*;
+use crate::datasets::Shape;
 use crate::run::{PublicFacts, Resolved, Settings, known};
 use crate::tune::Certificate;
 use std::fs;
@@ -36,9 +37,11 @@ const WHOLE: Cut = Cut {
 
 fn facts(settings: &Settings) -> PublicFacts {
     let known = known(settings.data.unwrap());
+    let declared = settings.declared.as_ref();
+    let words = declared.and_then(|schema| schema.text.word_vectors);
     PublicFacts {
         records: known.records,
-        shape: known.shape,
+        shape: words.map_or(known.shape, |words| Shape::Rows { width: 100 * words }),
         estimates_bounds: false,
         private_test: false,
         public_test: true,
