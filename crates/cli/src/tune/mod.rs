@@ -12,6 +12,7 @@ mod certificate;
 mod number;
 mod page;
 mod search;
+mod secret;
 mod space;
 mod worker;
 
@@ -19,5 +20,6 @@ mod worker;
 mod tests;
 
 pub use certificate::Certificate;
-pub use search::{refuse_secret, search};
+pub use search::search;
+pub use secret::refuse as refuse_secret;
 pub use space::{Candidate, Space};

@@ -6,6 +6,7 @@
 use super::certificate::Certificate;
 use super::number::{self, Words};
 use super::page::{Found, Shown};
+use super::secret;
 use super::space::{Candidate, ChooseBy, Mode, Space};
 use super::worker::{self, Score, Task};
 use crate::commands::report as report_command;
@@ -15,14 +16,8 @@ use crate::report::number::{exact, up};
 use crate::run::{self, Output, grouped};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, FileTimes, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
-
-/// The folder of what must not be published.
-const SECRET: &str = "secret";
-/// The file in it of what was drawn.
-const DRAWN: &str = "drawn.json";
 
 /// What a random search has drawn, kept secret and kept the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -268,18 +263,18 @@ impl Search {
     }
 
     fn secret(&self) -> PathBuf {
-        self.out.join(SECRET)
+        self.out.join(secret::FOLDER)
     }
 
     /// The number of runs and their candidates: drawn once, then read.
     fn drawn(&self) -> Result<Drawn> {
         let secret = self.secret();
-        let file = secret.join(DRAWN);
+        let file = secret.join(secret::DRAWN);
         if file.exists() {
             let text = fs::read_to_string(&file).context("cannot read what was drawn")?;
             return serde_json::from_str(&text).context("what was drawn is damaged");
         }
-        make_private(&secret)?;
+        secret::make(&secret)?;
         let mut seeded = self.seed.map(SplitMix);
         let mut words = || match &mut seeded {
             Some(generator) => Ok(generator.next()),
@@ -300,26 +295,12 @@ impl Search {
         Ok(drawn)
     }
 
-    /// Takes away every run of a random search that is not published, with all that was drawn; and the times
-    /// of what is, between which lies the time of all runs.
+    /// A random search leaves nothing but what it publishes; a grid publishes everything.
     fn leave_no_trace(&self) -> Result<()> {
         if self.space.mode == Mode::Grid {
             return Ok(());
         }
-        let secret = self.secret();
-        if secret.exists() {
-            fs::remove_dir_all(&secret).with_context(|| {
-                format!(
-                    "cannot remove {}, which must not be published",
-                    secret.display()
-                )
-            })?;
-        }
-        let times = FileTimes::new()
-            .set_modified(UNIX_EPOCH)
-            .set_accessed(UNIX_EPOCH);
-        set_times(&self.out, times)
-            .with_context(|| format!("cannot hide the times of {}", self.out.display()))
+        secret::leave_no_trace(&self.out)
     }
 
     /// Makes a run's own report say that it is a part of a search.
@@ -368,47 +349,10 @@ impl Search {
     }
 }
 
-/// Refuses the folder of a run that a random search keeps secret.
-pub fn refuse_secret(run: &Path) -> Result<()> {
-    let run = run.canonicalize().unwrap_or_else(|_| run.to_path_buf());
-    let mut above = run.ancestors();
-    let secret = above.find(|folder| folder.ends_with(SECRET) && folder.join(DRAWN).exists());
-    ensure!(
-        secret.is_none(),
-        "{} is one of the secret runs of a random search, of which only the best may be seen; go on with the \
-         search by its `tacita tune` command",
-        run.display()
-    );
-    Ok(())
-}
-
 fn system_word() -> Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| {
         anyhow::anyhow!("the operating system gave no random bytes ({error}); nothing was spent")
     })?;
     Ok(u64::from_le_bytes(bytes))
-}
-
-/// Gives a file, or a folder and all that is in it, the same times.
-fn set_times(path: &Path, times: FileTimes) -> std::io::Result<()> {
-    if path.is_dir() {
-        for entry in fs::read_dir(path)? {
-            set_times(&entry?.path(), times)?;
-        }
-        // Elsewhere a folder cannot be opened.
-        if !cfg!(unix) {
-            return Ok(());
-        }
-    }
-    File::open(path)?.set_times(times)
-}
-
-/// A folder only its owner can look into, where the system knows such a thing.
-fn make_private(path: &Path) -> Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    (builder.create(path)).with_context(|| format!("cannot make {}", path.display()))
 }
