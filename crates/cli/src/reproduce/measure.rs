@@ -69,11 +69,13 @@ pub fn measure(
         Measure::SquaredError => 100.0 * DIVERGED,
     };
     let trial = |score: f64, over_steps: &[(u64, f64)], steps, delta, seconds: f64| {
+        let value = scaled(score);
+        let better = |a, b| if measure.better(b, a) { b } else { a };
         let tested = over_steps.iter().map(|(_, score)| scaled(*score));
         Trial {
             seed,
-            value: scaled(score),
-            best: tested.reduce(|a, b| if measure.better(b, a) { b } else { a }),
+            value,
+            best: tested.reduce(better).map(|best| better(best, value)),
             steps,
             epsilon_certified: None,
             epsilon_claimed: None,

@@ -42,7 +42,8 @@ pub struct Trial {
     pub seed: u64,
     /// The number of the table on the test set, after the last step.
     pub value: f64,
-    /// The best of those on the way, which looks at the test set and so is too good.
+    /// The best of those on the way and the last, where some were looked at: chosen by the test set, and so too
+    /// good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<f64>,
     /// Steps made.
@@ -163,6 +164,11 @@ impl Cell {
     pub fn best(&self) -> (f64, Option<f64>) {
         let best = self.trials.iter();
         summary(best.map(|trial| trial.best.unwrap_or(trial.value)))
+    }
+
+    /// Whether all trials were tested on the way.
+    pub fn tested_on_the_way(&self) -> bool {
+        self.trials.iter().all(|trial| trial.best.is_some())
     }
 }
 
