@@ -19,6 +19,9 @@ pub struct AutoencoderConfig {
     /// ReLU and nothing.
     #[config(default = false)]
     pub leaky: bool,
+    /// Zeros around the images before every convolution; without any, the code is narrower than the image.
+    #[config(default = 1)]
+    pub padding: usize,
 }
 
 /// A convolutional autoencoder of 3 × 3 kernels.
@@ -40,12 +43,12 @@ impl AutoencoderConfig {
     pub fn init(&self, device: &Device) -> Autoencoder {
         let widen = |pair: &[usize]| {
             Conv2dConfig::new([pair[0], pair[1]], [3, 3])
-                .with_padding(same_on_all_sides(1))
+                .with_padding(same_on_all_sides(self.padding))
                 .init(device)
         };
         let narrow = |pair: &[usize]| {
             ConvTranspose2dConfig::new([pair[1], pair[0]], [3, 3])
-                .with_padding([1, 1])
+                .with_padding([self.padding; 2])
                 .init(device)
         };
         Autoencoder {

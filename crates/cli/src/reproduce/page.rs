@@ -17,8 +17,7 @@ const HEAD: &str = "\
 Made by `tacita reproduce`; not edited by hand. Ours is the score on the test set after the last step, mean ± \
 standard deviation over seeds. *Claimed* noise is found as the authors did, and the certified ε of the very same runs \
 stands beside it; *certified* noise keeps the paper's ε with proof. Seeds are fixed, so these runs are experiments and \
-not private. *Best on the way*, where a table has it, is the best of all test scores during the run: chosen by the test \
-set, so NOT PRIVATE and too good. Cells that were not run are not listed; the last section counts them.
+not private. Cells that were not run are not listed; the last section counts them.
 ";
 
 const GRID_HEAD: &str = "\
@@ -248,25 +247,14 @@ fn made_by<'a>(
 }
 
 fn plain_table(page: &mut String, cells: &[&Cell]) -> Result<()> {
-    let on_the_way = cells.iter().any(|cell| cell.tested_on_the_way());
-    let (title, line) = match on_the_way {
-        true => (" best on the way |", "---|"),
-        false => ("", ""),
-    };
     writeln!(
         page,
-        "| method | ε of the paper | paper | ours |{title} seeds | steps | noise | certified ε |\n\
-         |---|---|---|---|{line}---|---|---|---|"
+        "| method | ε of the paper | paper | ours | seeds | steps | noise | certified ε |\n|---|---|---|---|---|---|---|---|"
     )?;
     for cell in cells {
-        let best = match (on_the_way, cell.tested_on_the_way()) {
-            (true, true) => format!(" {} |", spread(cell.best())),
-            (true, false) => " – |".into(),
-            (false, _) => String::new(),
-        };
         writeln!(
             page,
-            "| {}{} | {} | {} | {} |{best} {} | {} | {} | {} |",
+            "| {}{} | {} | {} | {} | {} | {} | {} | {} |",
             cell.key.method,
             marked(cell.key.cut()),
             shown(cell.key.epsilon, |epsilon| epsilon.to_string()),

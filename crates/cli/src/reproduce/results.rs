@@ -165,11 +165,6 @@ impl Cell {
         let best = self.trials.iter();
         summary(best.map(|trial| trial.best.unwrap_or(trial.value)))
     }
-
-    /// Whether all trials were tested on the way.
-    pub fn tested_on_the_way(&self) -> bool {
-        self.trials.iter().all(|trial| trial.best.is_some())
-    }
 }
 
 impl Key {

@@ -258,33 +258,6 @@ fn a_grid_shows_the_choice_whose_best_checkpoint_is_best() {
     assert!(page.contains("NOT PRIVATE"));
 }
 
-/// What was seen on the way stands in a column of its own, only where a table has it.
-#[test]
-fn the_best_on_the_way_stands_beside_the_last() {
-    let folder = folder("reproduce-on-the-way");
-    let experiment = &find("dynamic", "table1").unwrap()[0];
-    let (accountant, method) = (Accountant::Paper, &experiment.methods[3]);
-    let columns = experiment.columns(method, accountant, WHOLE).unwrap();
-    let mut book = Book::open(&folder, "dynamic", "table1").unwrap();
-    for (column, best) in columns.iter().zip([None, Some(91.5)]) {
-        let key = Key::new(experiment, method, column, 0, accountant, WHOLE).unwrap();
-        let trial = Trial {
-            best,
-            ..trial(0, 90.0)
-        };
-        book.add(&key, column.paper_value, trial).unwrap();
-        let page = render(&folder).unwrap().text;
-        assert_eq!(page.contains("| best on the way |"), best.is_some());
-    }
-    let page = render(&folder).unwrap().text;
-    for row in [
-        "0.4 | 91.18 | 90.00 | – | 1 |",
-        "0.6 | 93.80 | 90.00 | 91.50 | 1 |",
-    ] {
-        assert!(page.contains(row), "{page}");
-    }
-}
-
 /// Each number of a sweep stands where its two settings meet, and what was not run is empty.
 #[test]
 fn a_sweep_is_a_square() {

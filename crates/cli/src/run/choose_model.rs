@@ -185,8 +185,16 @@ pub fn with_model<V: Visitor>(
             visitor.visit::<Images, _>(model.init(device))
         }
         (ModelName::Autoencoder, Shape::Images(size)) => {
+            // Four unpadded convolutions take two pixels each.
+            ensure!(
+                size.width.min(size.height) > 8,
+                "--model autoencoder takes images of at least 9 × 9 pixels, not {} × {}",
+                size.width,
+                size.height
+            );
             let model = AutoencoderConfig::new(vec![size.channels, 8, 16, 32, 64]);
-            visitor.visit::<Pictures, _>(model.with_leaky(true).init(device))
+            let model = model.with_leaky(true).with_padding(0);
+            visitor.visit::<Pictures, _>(model.init(device))
         }
         (ModelName::Lstm, Shape::Tokens { vocabulary, .. }) => {
             let hidden = hidden.unwrap_or(128);
