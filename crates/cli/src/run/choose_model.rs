@@ -1,5 +1,6 @@
 //! Models by name, for data of any kind.
 
+use super::device::host;
 use crate::datasets::{ImageSize, Images, RecordSet, Rows, Shape, Tokens};
 use crate::models::{
     AutoencoderConfig, CnnConfig, EmbeddingMlpConfig, LstmClassifierConfig, MlpConfig,
@@ -103,6 +104,20 @@ pub trait Visitor {
     fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output>;
 }
 
+/// Moves a model to a device before it is visited.
+struct OnDevice<V> {
+    visitor: V,
+    device: Device,
+}
+
+impl<V: Visitor> Visitor for OnDevice<V> {
+    type Output = V::Output;
+
+    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output> {
+        self.visitor.visit::<R, _>(model.fork(&self.device))
+    }
+}
+
 /// The model that suits a kind of data.
 pub fn suited_to(shape: Shape) -> ModelName {
     match shape {
@@ -115,6 +130,8 @@ pub fn suited_to(shape: Shape) -> ModelName {
 }
 
 /// Makes a model for inputs of a shape, with newly initialised parameters, and hands it on.
+///
+/// Parameters are drawn on the CPU whatever the device, so that a seed gives the same start on each.
 pub fn with_model<V: Visitor>(
     name: ModelName,
     shape: Shape,
@@ -124,7 +141,11 @@ pub fn with_model<V: Visitor>(
     visitor: V,
 ) -> Result<V::Output> {
     ensure!(hidden != Some(0), "--hidden must be at least 1, got 0");
-    let device = &device.clone().autodiff();
+    let visitor = OnDevice {
+        visitor,
+        device: device.clone().autodiff(),
+    };
+    let device = &host().autodiff();
     match (name, shape) {
         (ModelName::Logistic, Shape::Images(size)) => {
             let model = MlpConfig::new(vec![size.values(), classes]);

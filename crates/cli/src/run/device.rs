@@ -26,6 +26,17 @@ pub fn device(name: &str) -> Result<Device> {
     }
 }
 
+/// Where models start, whatever they run on.
+pub fn host() -> Device {
+    Device::flex()
+}
+
+/// Makes the start of models, and dropout on a device, repeat.
+pub fn fix_seed(device: &Device, seed: u64) {
+    host().seed(seed);
+    device.seed(seed);
+}
+
 /// The precision of a name, on the device of a name.
 pub fn precision(name: &str, device: &str) -> Result<Precision> {
     match name {

@@ -1,7 +1,8 @@
 //! Raw gradients of a run on public data, for figures: NOT PRIVATE.
 
+use super::device::{device, fix_seed};
 use super::train::{STOP, public_facts, watch_for_stop};
-use super::{FromSet, Resolved, Settings, Visitor, choose_model, device};
+use super::{FromSet, Resolved, Settings, Visitor, choose_model};
 use crate::datasets::{self, DataSet, Opened};
 use crate::models::Scored;
 use anyhow::{Context, Result, bail};
@@ -50,7 +51,7 @@ pub fn diagnose(settings: &Settings, seed: u64, probe: Probe) -> Result<Option<V
     };
     let run = Resolved::new(settings.clone(), public, None)?;
     let device = device(settings.device.as_deref().unwrap_or("cpu"))?;
-    device.seed(seed);
+    fix_seed(&device, seed);
     let (shape, classes) = (data.shape(), data.classes().len());
     let (model, hidden) = (run.model, run.settings.hidden);
     let looking = Looking {

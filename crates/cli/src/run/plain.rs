@@ -1,8 +1,9 @@
 //! Ordinary training of the same models, for the rows of tables that are not private.
 
+use super::device::{device, fix_seed};
 use super::evaluate::{evaluate, mean};
 use super::train::{STOP, watch_for_stop};
-use super::{FromSet, Settings, Visitor, choose_model, device};
+use super::{FromSet, Settings, Visitor, choose_model};
 use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::Scored;
 use crate::random::SplitMix;
@@ -35,7 +36,7 @@ pub fn train_without_privacy(settings: &Settings, quiet: bool) -> Result<Option<
     };
     let device = device(settings.device.as_deref().unwrap_or("cpu"))?;
     if let Some(seed) = settings.seed {
-        device.seed(seed);
+        fix_seed(&device, seed);
     }
     let (shape, classes) = (data.shape(), data.classes().len());
     let model = settings

@@ -1,12 +1,13 @@
 //! Starts a run, or goes on with one.
 
+use super::device::{device, fix_seed};
 use super::evaluate::{evaluate, mean};
 use super::finish::Finish;
 use super::metrics::{Metric, Metrics};
 use super::progress::ProgressLine;
 use super::resolved::{PublicFacts, model};
 use super::spending::Spending;
-use super::{FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model, device};
+use super::{FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model};
 use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::Scored;
 use crate::report::facts::Evaluation;
@@ -238,7 +239,7 @@ fn go(
 ) -> Result<Outcome> {
     let device = device(run.settings.device.as_deref().unwrap_or("cpu"))?;
     if let Some(seed) = run.settings.seed {
-        device.seed(seed);
+        fix_seed(&device, seed);
     }
     let classes = data.classes().len();
     let (name, shape, hidden) = (run.model, data.shape(), run.settings.hidden);
