@@ -4,6 +4,7 @@ mod commands;
 mod datasets;
 mod figures;
 mod models;
+mod number;
 mod plot;
 mod random;
 mod report;

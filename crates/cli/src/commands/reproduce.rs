@@ -1,6 +1,6 @@
 //! `tacita reproduce`: the papers' tables, ours beside theirs.
 
-use crate::report::number::up;
+use crate::number::up;
 use crate::reproduce::{
     self, Accountant, Book, Column, Cut, Diagnostic, Experiment, Key, Method, Noise,
 };

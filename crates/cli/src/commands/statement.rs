@@ -1,5 +1,6 @@
 //! How figures are shown: rounded against us, `≤` for bounds, `≈` for estimates.
 
+use crate::number::decimal;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tacita_accounting::{Ledger, Neighbours, Reading, Sampling};
@@ -9,32 +10,21 @@ const DIGITS: i32 = 5;
 
 /// A positive number with five significant digits, rounded up.
 pub fn up(value: f64) -> String {
-    rounded(value, f64::ceil)
+    rounded(value, 1.0)
 }
 
 /// A positive number with five significant digits, rounded down.
 pub fn down(value: f64) -> String {
-    rounded(value, f64::floor)
+    rounded(value, -1.0)
 }
 
-fn rounded(value: f64, direction: fn(f64) -> f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
+/// As it would be typed, so without commas and raised digits.
+fn rounded(value: f64, direction: f64) -> String {
+    match decimal(value, DIGITS, direction, -4..7) {
+        None => value.to_string(),
+        Some((text, 0)) => text,
+        Some((text, exponent)) => format!("{text}e{exponent}"),
     }
-    let exponent = value.abs().log10().floor() as i32;
-    if (-4..7).contains(&exponent) {
-        let decimals = (DIGITS - 1 - exponent).max(0);
-        let scale = 10_f64.powi(decimals);
-        let text = format!("{:.*}", decimals as usize, direction(value * scale) / scale);
-        return if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_string()
-        } else {
-            text
-        };
-    }
-    let scale = 10_f64.powi(DIGITS - 1);
-    let mantissa = direction(value / 10_f64.powi(exponent) * scale) / scale;
-    format!("{mantissa}e{exponent}")
 }
 
 /// A value that the user gave, as it would be typed.

@@ -1,9 +1,9 @@
 //! `tacita train`: from data to a model with a certified guarantee.
 
 use crate::datasets::{self, Shape, Source};
+use crate::number::{count, up};
 use crate::report::facts::Evaluation;
-use crate::report::number::up;
-use crate::run::{self, Outcome, Output, PublicFacts, Resolved, Settings, grouped};
+use crate::run::{self, Outcome, Output, PublicFacts, Resolved, Settings};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -125,7 +125,7 @@ fn text(outcome: &Outcome) -> String {
         Some(Evaluation::PublicTest { accuracy, records, on, .. }) => lines.push(format!(
             "Accuracy {:.1} % on {} {on}, after {:.1} s",
             100.0 * accuracy,
-            grouped(*records),
+            count(*records),
             outcome.seconds
         )),
         Some(Evaluation::NoisyCount { accuracy, noise_std, .. }) => lines.push(format!(

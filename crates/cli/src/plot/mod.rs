@@ -6,4 +6,4 @@ mod svg;
 
 pub use chart::{Chart, Mark, Series, Stroke};
 pub use spending::{over_steps, spent, top};
-pub use svg::{inline, legend_items, power_of_ten, render};
+pub use svg::{inline, legend_items, render};

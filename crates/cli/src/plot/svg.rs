@@ -1,6 +1,7 @@
 //! Charts in SVG, readable on light and dark pages: side by side in a file, or one in a page.
 
 use super::chart::{Chart, Mark, Series, Stroke, ticks};
+use crate::number::power_of_ten;
 use std::fmt::Write;
 
 /// Where the axes stand.
@@ -304,17 +305,6 @@ fn sample(series: &Series) -> String {
     };
     let dashes = dashes(series.stroke);
     format!("{band}<path class=\"line s{colour}\"{dashes} d=\"M0 0h34\"/>")
-}
-
-/// 10⁻⁵ for −5.
-pub fn power_of_ten(exponent: i32) -> String {
-    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let raised = |digit: char| match digit.to_digit(10) {
-        Some(digit) => RAISED[digit as usize],
-        None => '⁻',
-    };
-    let digits: String = exponent.to_string().chars().map(raised).collect();
-    format!("10{digits}")
 }
 
 fn number(value: f64) -> String {

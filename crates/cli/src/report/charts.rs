@@ -3,7 +3,7 @@
 use super::check::rounds_of_phases;
 use super::facts::{Evaluation, Facts, PhaseKind, Trace};
 use super::figures::{Figures, Spent};
-use super::number::{exact, up};
+use crate::number::{exact, up};
 use crate::plot::{Chart, Mark, Series, Stroke};
 use tacita_accounting::Reading;
 

@@ -8,7 +8,6 @@ mod charts;
 mod check;
 pub mod facts;
 mod figures;
-pub mod number;
 mod odds;
 pub mod page;
 mod words;

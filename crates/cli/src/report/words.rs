@@ -3,7 +3,7 @@
 use super::check::rounds_of_phases;
 use super::facts::{Facts, KeySource, Origin, PhaseKind, Trace, TraceOrigin, Tuning};
 use super::figures::Figures;
-use super::number::{count, down, exact, plain, up};
+use crate::number::{count, down, exact, plain, up};
 use serde::Serialize;
 use tacita_accounting::{Neighbours, Round, Sampling};
 

@@ -31,7 +31,7 @@ pub use estimate::estimate;
 pub use folder::{RunFolder, RunRecord, write_lasting, write_whole};
 pub use plain::train_without_privacy;
 pub use preset::Preset;
-pub use progress::{grouped, words};
+pub use progress::words;
 pub use resolved::{PublicFacts, Resolved, worth_a_step};
 pub use settings::Settings;
 pub use train::{

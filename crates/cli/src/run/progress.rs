@@ -2,7 +2,7 @@
 
 use super::spending::Spending;
 use super::{Output, Resolved};
-use crate::report::number::up;
+use crate::number::{count, up};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tacita::Progress;
 
@@ -68,10 +68,10 @@ pub fn words(run: &Resolved, name: &str, parameters: Option<usize>) -> String {
     lines.push(format!(
         "Training {}{} on {name}, {} records",
         run.model.name(),
-        parameters.map_or_else(String::new, |count| {
-            format!(" ({} parameters)", grouped(count as u64))
+        parameters.map_or_else(String::new, |parameters| {
+            format!(" ({} parameters)", count(parameters as u64))
         }),
-        grouped(plan.public_record_count())
+        count(plan.public_record_count())
     ));
     lines.push(format!(
         "  plan        {} steps, expected batch {} (Poisson, rate {:.4})",
@@ -128,17 +128,4 @@ pub fn words(run: &Resolved, name: &str, parameters: Option<usize>) -> String {
         ));
     }
     lines.join("\n")
-}
-
-/// A number with commas between thousands.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -2,7 +2,7 @@
 
 use super::{ModelName, Settings, choose_model, defaults, policies, precision};
 use crate::datasets::{Builtin, Options, Schema, Shape, Source, TestChoice};
-use crate::report::number::up;
+use crate::number::up;
 use anyhow::{Context, Result, bail, ensure};
 use tacita::ops::Precision;
 use tacita::optim::{LearningRate, Optimizer, OptimizerRule};

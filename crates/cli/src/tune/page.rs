@@ -3,7 +3,7 @@
 use super::certificate::Certificate;
 use super::space::{ChooseBy, Mode, Runs, Space};
 use super::worker::Score;
-use crate::report::number::{exact, up};
+use crate::number::{exact, up};
 use crate::report::page::html::{paragraph, section, text};
 use crate::run;
 use anyhow::{Context, Result};

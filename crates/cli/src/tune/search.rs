@@ -10,10 +10,10 @@ use super::secret;
 use super::space::{Candidate, ChooseBy, Mode, Space};
 use super::worker::{self, Score, Task};
 use crate::commands::report as report_command;
+use crate::number::{count, exact, up};
 use crate::random::SplitMix;
 use crate::report::facts::{Facts, Tuning};
-use crate::report::number::{exact, up};
-use crate::run::{self, Output, grouped};
+use crate::run::{self, Output};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
@@ -147,7 +147,7 @@ impl Search {
             Mode::Grid => format!("{} runs, all of which may be shown", self.candidates.len()),
             Mode::Random => format!(
                 "a secret random number of runs over {} candidates; only the best will be shown",
-                grouped(self.candidates.len() as u64)
+                count(self.candidates.len() as u64)
             ),
         };
         eprintln!("Search of {what}");

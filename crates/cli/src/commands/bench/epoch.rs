@@ -4,6 +4,7 @@ use super::clock::{Elapsed, Moment, peak_resident_mib, resident_mib};
 use super::data_clock::{DataClock, Timed};
 use crate::datasets::{self, Builtin, ImageSize, Images, Opened, RecordSet, Source};
 use crate::models::Scored;
+use crate::number::count;
 use crate::random::SplitMix;
 use crate::run::{self, FromSet, PublicFacts, Resolved, RunFolder, Settings, Visitor};
 use anyhow::{Context, Result};
@@ -245,8 +246,8 @@ fn words(epoch: &Epoch, data: &str, records: u64, batch: u64) -> String {
          waiting for data  {waited:.3} s ({:.1} % of wall time): drawing {:.3} s, batching {:.3} s\n  \
          peak memory       {peak} above the idle process, data included",
         epoch.model,
-        run::grouped(epoch.parameters as u64),
-        run::grouped(records),
+        count(epoch.parameters as u64),
+        count(records),
         epoch.steps,
         100.0 * waited / wall,
         epoch.drawing,

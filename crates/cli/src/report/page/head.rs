@@ -1,9 +1,9 @@
 //! The top of the page: the guarantee, or loudly that there is none.
 
 use super::html::{list, paragraph, text};
+use crate::number::{count, exact, plain, up};
 use crate::report::Report;
 use crate::report::facts::{Evaluation, PhaseKind};
-use crate::report::number::{count, exact, plain, up};
 use crate::report::words;
 
 /// Heading, banner, guarantee and the figures asked for first.

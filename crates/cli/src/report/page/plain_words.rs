@@ -1,8 +1,8 @@
 //! The guarantee explained to someone who must answer for it but is no mathematician.
 
 use super::html::{paragraph, section, table, text};
+use crate::number::{count, exact, percent_up, up};
 use crate::report::Report;
-use crate::report::number::{count, exact, percent_up, up};
 use crate::report::odds::posterior_upper;
 use crate::report::words;
 

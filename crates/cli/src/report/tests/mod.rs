@@ -3,7 +3,6 @@
 
 mod attacks;
 mod figures;
-mod numbers;
 mod refusals;
 mod safety;
 mod statements;

@@ -1,7 +1,7 @@
 //! What stands on the page.
 
 use super::{everything, facts, plain, report, visible};
-use crate::report::number;
+use crate::number;
 
 use tacita_accounting::{Accountant, Gdp, Ledger, Pld, Rdp, Reading};
 

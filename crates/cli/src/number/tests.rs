@@ -1,6 +1,6 @@
 //! Rounding is against us.
 
-use crate::report::number;
+use crate::number;
 
 /// Numbers of many sizes from a fixed linear congruence.
 fn many() -> impl Iterator<Item = f64> {

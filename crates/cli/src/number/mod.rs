@@ -1,6 +1,6 @@
 //! Numbers as people read them. Bounds round against us, and the names say which way.
 
-use crate::plot::power_of_ten;
+use std::ops::Range;
 
 /// A positive number in at least `digits` significant digits, never below it.
 pub fn up(value: f64, digits: i32) -> String {
@@ -13,51 +13,69 @@ pub fn down(value: f64, digits: i32) -> String {
 }
 
 fn rounded(value: f64, digits: i32, direction: f64) -> String {
+    match decimal(value, digits, direction, -3..9) {
+        None => exact(value),
+        Some((text, 0)) => grouped(&text),
+        Some((text, exponent)) => format!("{} × {}", grouped(&text), power_of_ten(exponent)),
+    }
+}
+
+/// The digits of [`up`] for `direction` 1, of [`down`] for −1, and the power of ten they are times: 0 if the number's own
+/// is in `plain`. None for what has no digits, or where neighbouring decimals are no neighbours in f64.
+pub fn decimal(
+    value: f64,
+    digits: i32,
+    direction: f64,
+    plain: Range<i32>,
+) -> Option<(String, i32)> {
     if value == 0.0 || !value.is_finite() {
-        return value.to_string();
+        return None;
     }
-    let exponent = value.abs().log10().floor() as i32;
-    let (scale_exponent, shown_exponent) = match exponent {
-        -3..9 => ((digits - 1 - exponent).max(0), 0),
-        _ => (digits - 1, exponent),
+    let own = value.abs().log10().floor() as i32;
+    let (decimals, exponent) = match plain.contains(&own) {
+        true => ((digits - 1 - own).max(0), 0),
+        false => (digits - 1, own),
     };
-    let decimals = scale_exponent as usize;
-    let mantissa = value / 10_f64.powi(shown_exponent);
-    let scale = 10_f64.powi(scale_exponent);
-    let whole = (mantissa * scale * direction).ceil() * direction;
+    let scale = 10_f64.powi(decimals);
+    let whole = (value / 10_f64.powi(exponent) * scale * direction).ceil() * direction;
     // Scaling may itself have rounded the wrong way: what counts is what the reader reads.
-    for whole in [whole, whole + direction] {
-        let text = format!("{:.decimals$}", whole / scale);
-        let back: f64 = format!("{text}e{shown_exponent}").parse().unwrap_or(value);
-        if (back - value) * direction >= 0.0 {
-            return if shown_exponent == 0 {
-                trimmed(&text)
-            } else {
-                format!("{} × {}", trimmed(&text), power_of_ten(shown_exponent))
-            };
-        }
-    }
-    // Only where neighbouring decimals are no neighbours in f64; then all digits are short.
-    exact(value)
+    [whole, whole + direction].into_iter().find_map(|whole| {
+        let text = format!("{:.*}", decimals as usize, whole / scale);
+        let back: f64 = format!("{text}e{exponent}").parse().unwrap_or(value);
+        ((back - value) * direction >= 0.0).then(|| (trimmed(&text), exponent))
+    })
 }
 
-/// Without trailing zeros, with commas between thousands.
+/// Without trailing zeros after the point.
 fn trimmed(text: &str) -> String {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let point = if fraction.is_empty() { "" } else { "." };
-    format!("{}{point}{fraction}", grouped(whole))
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text.to_string(),
+    }
 }
 
-fn grouped(digits: &str) -> String {
+/// With commas between thousands.
+fn grouped(text: &str) -> String {
+    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
     let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+    for (index, digit) in text.chars().enumerate() {
+        if index > 0 && index < whole.len() && (whole.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
     }
     out
+}
+
+/// 10⁻⁵ for −5.
+pub fn power_of_ten(exponent: i32) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let raised = |digit: char| match digit.to_digit(10) {
+        Some(digit) => RAISED[digit as usize],
+        None => '⁻',
+    };
+    let digits: String = exponent.to_string().chars().map(raised).collect();
+    format!("10{digits}")
 }
 
 /// A count with commas between thousands.
@@ -89,11 +107,7 @@ pub fn plain(value: f64) -> String {
             value.abs().log10().floor() as i32
         };
         let decimals = (3 - exponent).clamp(0, 7) as usize;
-        let text = format!("{value:.decimals$}");
-        return match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-            false => text,
-        };
+        return trimmed(&format!("{value:.decimals$}"));
     }
     exact(format!("{value:.3e}").parse().unwrap_or(value))
 }
@@ -110,3 +124,7 @@ pub fn percent_up(share: f64) -> String {
     let text = format!("{:.*}", decimals as usize, (whole / scale).min(100.0));
     format!("{} %", trimmed(&text))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
