@@ -1,49 +1,17 @@
-//! From a space to a published search.
-//!
-//! A grid keeps its runs in `runs/`. A random search keeps everything in `secret/` until its end: the
-//! drawn number, the candidates, every run. Then the best run moves to `winner/` and the rest is removed.
+//! From a space to a published search: what both kinds of it share.
 
 use super::certificate::Certificate;
-use super::number::{self, Words};
 use super::page::{Found, Shown};
 use super::secret;
 use super::space::{Candidate, ChooseBy, Mode, Space};
-use super::worker::{self, Score, Task};
+use super::worker::Task;
 use crate::commands::report as report_command;
 use crate::number::{count, exact, up};
-use crate::random::SplitMix;
 use crate::report::facts::{Facts, Tuning};
 use crate::run::{self, Output};
 use anyhow::{Context, Result, bail, ensure};
-use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-
-/// What a random search has drawn, kept secret and kept the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Drawn {
-    /// The runs.
-    runs: Vec<DrawnRun>,
-}
-
-/// One of the drawn runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DrawnRun {
-    /// Its candidate.
-    candidate: usize,
-    /// Its folder: random, so that no message that names it tells how many there are.
-    folder: String,
-}
-
-/// Which run is the best, noted before the others are removed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Chosen {
-    /// Its position and score; none if no run was made or none has a score.
-    best: Option<(usize, Score)>,
-}
 
 /// Starts a search, or goes on with the one of the folder. None if Ctrl-C came first.
 pub fn search(
@@ -88,14 +56,14 @@ pub fn search(
     }
 }
 
-struct Search {
-    out: PathBuf,
-    output: Output,
+pub(super) struct Search {
+    pub out: PathBuf,
+    pub output: Output,
     private: bool,
-    seed: Option<u64>,
-    space: Space,
-    candidates: Vec<Candidate>,
-    certificate: Certificate,
+    pub seed: Option<u64>,
+    pub space: Space,
+    pub candidates: Vec<Candidate>,
+    pub certificate: Certificate,
 }
 
 impl Search {
@@ -158,7 +126,8 @@ impl Search {
         );
     }
 
-    fn parallel(&self) -> usize {
+    /// Runs at a time.
+    pub fn parallel(&self) -> usize {
         if self.seed.is_some() {
             // Initial parameters come from one generator, so seeded runs repeat only one by one.
             return 1;
@@ -167,7 +136,8 @@ impl Search {
         self.space.parallel.unwrap_or(cores)
     }
 
-    fn task(&self, folder: PathBuf, candidate: usize, index: usize) -> Task {
+    /// A run to be made.
+    pub fn task(&self, folder: PathBuf, candidate: usize, index: usize) -> Task {
         let mut settings = self.certificate.settings[candidate].clone();
         // A seed of its own, or equal settings would give equal runs.
         settings.seed = self.seed.map(|seed| seed.wrapping_add(index as u64));
@@ -178,125 +148,8 @@ impl Search {
         }
     }
 
-    fn grid(&self) -> Result<Option<Found>> {
-        let count = self.candidates.len();
-        let width = count.to_string().len();
-        let folder = |index: usize| format!("runs/{:0width$}", index + 1);
-        let tasks: Vec<Task> = (0..count)
-            .map(|index| self.task(self.out.join(folder(index)), index, index))
-            .collect();
-        let show = |index: usize, score: &Score| {
-            if !self.output.quiet {
-                let name = &self.candidates[index].name;
-                eprintln!("  run {} of {count}: {name}: {}", index + 1, score.text);
-            }
-        };
-        let Some(scores) = worker::make_all(&tasks, self.parallel(), show)? else {
-            return Ok(None);
-        };
-        for task in &tasks {
-            self.mark(&task.folder)?;
-        }
-        let shown = |index: usize| Shown {
-            settings: self.candidates[index].name.clone(),
-            score: scores[index].clone(),
-            folder: folder(index),
-            noise_multiplier: self.certificate.settings[index].noise.unwrap_or(f64::NAN),
-        };
-        let runs = (0..count).map(shown).collect();
-        let winner = worker::best(&scores).map(shown);
-        self.publish(Some(runs), winner).map(Some)
-    }
-
-    fn random(&self) -> Result<Option<Found>> {
-        let secret = self.secret();
-        let drawn = self.drawn()?;
-        let folder = |run: &DrawnRun| secret.join("runs").join(&run.folder);
-        let tasks: Vec<Task> = (drawn.runs.iter().enumerate())
-            .map(|(index, run)| self.task(folder(run), run.candidate, index))
-            .collect();
-        let file = secret.join("chosen.json");
-        let chosen: Chosen = match fs::read_to_string(&file) {
-            Ok(text) => serde_json::from_str(&text)?,
-            Err(_) => {
-                // Nothing is said of any run: neither its score nor that it ended.
-                // An error says why, but not of which run: its folder is not to be looked into.
-                let made = worker::make_all(&tasks, self.parallel(), |_, _| ()).map_err(|error| {
-                    anyhow::anyhow!(
-                        "a run stopped early: {}. Mend this and give the same command again, which goes on; \
-                         what is in {} must not be looked at",
-                        error.root_cause(),
-                        secret.display()
-                    )
-                });
-                let Some(scores) = made? else {
-                    return Ok(None);
-                };
-                let best = worker::best(&scores).map(|index| (index, scores[index].clone()));
-                let chosen = Chosen { best };
-                run::write_whole(&file, serde_json::to_string(&chosen)?.as_bytes())?;
-                chosen
-            }
-        };
-        let winner = match chosen.best {
-            None => None,
-            Some((index, score)) => {
-                let place = self.out.join("winner");
-                if !place.exists() {
-                    fs::rename(folder(&drawn.runs[index]), &place)
-                        .with_context(|| format!("cannot make {}", place.display()))?;
-                }
-                self.mark(&place)?;
-                let candidate = drawn.runs[index].candidate;
-                Some(Shown {
-                    settings: self.candidates[candidate].name.clone(),
-                    score,
-                    folder: "winner".into(),
-                    noise_multiplier: (self.certificate.settings[candidate].noise)
-                        .unwrap_or(f64::NAN),
-                })
-            }
-        };
-        let found = self.publish(None, winner)?;
-        self.leave_no_trace()?;
-        Ok(Some(found))
-    }
-
-    fn secret(&self) -> PathBuf {
-        self.out.join(secret::FOLDER)
-    }
-
-    /// The number of runs and their candidates: drawn once, then read.
-    fn drawn(&self) -> Result<Drawn> {
-        let secret = self.secret();
-        let file = secret.join(secret::DRAWN);
-        if file.exists() {
-            let text = fs::read_to_string(&file).context("cannot read what was drawn")?;
-            return serde_json::from_str(&text).context("what was drawn is damaged");
-        }
-        secret::make(&secret)?;
-        let mut seeded = self.seed.map(SplitMix);
-        let mut words = || match &mut seeded {
-            Some(generator) => Ok(generator.next()),
-            None => system_word(),
-        };
-        let number = number::draw(self.space.law()?, &mut words as &mut Words)?;
-        let runs = (0..number)
-            .map(|_| {
-                Ok(DrawnRun {
-                    candidate: number::below(self.candidates.len(), &mut words)?,
-                    folder: format!("{:016x}", words()?),
-                })
-            })
-            .collect::<Result<_>>()?;
-        let drawn = Drawn { runs };
-        // It must outlive a crash: drawing again would be another mechanism.
-        run::write_lasting(&file, serde_json::to_string(&drawn)?.as_bytes())?;
-        Ok(drawn)
-    }
-
     /// A random search leaves nothing but what it publishes; a grid publishes everything.
-    fn leave_no_trace(&self) -> Result<()> {
+    pub fn leave_no_trace(&self) -> Result<()> {
         if self.space.mode == Mode::Grid {
             return Ok(());
         }
@@ -304,7 +157,7 @@ impl Search {
     }
 
     /// Makes a run's own report say that it is a part of a search.
-    fn mark(&self, folder: &Path) -> Result<()> {
+    pub fn mark(&self, folder: &Path) -> Result<()> {
         let file = folder.join("facts.json");
         if !file.exists() {
             // The run was lost.
@@ -334,7 +187,8 @@ impl Search {
         )
     }
 
-    fn publish(&self, runs: Option<Vec<Shown>>, winner: Option<Shown>) -> Result<Found> {
+    /// Writes what may be shown.
+    pub fn publish(&self, runs: Option<Vec<Shown>>, winner: Option<Shown>) -> Result<Found> {
         let certificate = &self.certificate;
         let found = Found::new(
             &self.space,
@@ -347,12 +201,4 @@ impl Search {
         found.write(&self.out)?;
         Ok(found)
     }
-}
-
-fn system_word() -> Result<u64> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        anyhow::anyhow!("the operating system gave no random bytes ({error}); nothing was spent")
-    })?;
-    Ok(u64::from_le_bytes(bytes))
 }

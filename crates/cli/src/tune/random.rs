@@ -1,0 +1,140 @@
+//! A secret number of secret candidates.
+//!
+//! Everything is kept in `secret/` until the end: the drawn number, the candidates, every run. Then the best run moves to
+//! `winner/` and the rest is removed.
+
+use super::number::{self, Words};
+use super::page::{Found, Shown};
+use super::search::Search;
+use super::secret;
+use super::worker::{self, Score, Task};
+use crate::random::SplitMix;
+use crate::run;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::PathBuf;
+
+/// What a random search has drawn, kept secret and kept the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Drawn {
+    /// The runs.
+    runs: Vec<DrawnRun>,
+}
+
+/// One of the drawn runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DrawnRun {
+    /// Its candidate.
+    candidate: usize,
+    /// Its folder: random, so that no message that names it tells how many there are.
+    folder: String,
+}
+
+/// Which run is the best, noted before the others are removed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chosen {
+    /// Its position and score; none if no run was made or none has a score.
+    best: Option<(usize, Score)>,
+}
+
+impl Search {
+    /// Makes the runs that were drawn. None if Ctrl-C came first.
+    pub fn random(&self) -> Result<Option<Found>> {
+        let secret = self.secret();
+        let drawn = self.drawn()?;
+        let folder = |run: &DrawnRun| secret.join("runs").join(&run.folder);
+        let tasks: Vec<Task> = (drawn.runs.iter().enumerate())
+            .map(|(index, run)| self.task(folder(run), run.candidate, index))
+            .collect();
+        let file = secret.join("chosen.json");
+        let chosen: Chosen = match fs::read_to_string(&file) {
+            Ok(text) => serde_json::from_str(&text)?,
+            Err(_) => {
+                // Nothing is said of any run: neither its score nor that it ended.
+                // An error says why, but not of which run: its folder is not to be looked into.
+                let made = worker::make_all(&tasks, self.parallel(), |_, _| ()).map_err(|error| {
+                    anyhow::anyhow!(
+                        "a run stopped early: {}. Mend this and give the same command again, which goes on; \
+                         what is in {} must not be looked at",
+                        error.root_cause(),
+                        secret.display()
+                    )
+                });
+                let Some(scores) = made? else {
+                    return Ok(None);
+                };
+                let best = worker::best(&scores).map(|index| (index, scores[index].clone()));
+                let chosen = Chosen { best };
+                run::write_whole(&file, serde_json::to_string(&chosen)?.as_bytes())?;
+                chosen
+            }
+        };
+        let winner = match chosen.best {
+            None => None,
+            Some((index, score)) => {
+                let place = self.out.join("winner");
+                if !place.exists() {
+                    fs::rename(folder(&drawn.runs[index]), &place)
+                        .with_context(|| format!("cannot make {}", place.display()))?;
+                }
+                self.mark(&place)?;
+                let candidate = drawn.runs[index].candidate;
+                Some(Shown {
+                    settings: self.candidates[candidate].name.clone(),
+                    score,
+                    folder: "winner".into(),
+                    noise_multiplier: (self.certificate.settings[candidate].noise)
+                        .unwrap_or(f64::NAN),
+                })
+            }
+        };
+        let found = self.publish(None, winner)?;
+        self.leave_no_trace()?;
+        Ok(Some(found))
+    }
+
+    fn secret(&self) -> PathBuf {
+        self.out.join(secret::FOLDER)
+    }
+
+    /// The number of runs and their candidates: drawn once, then read.
+    fn drawn(&self) -> Result<Drawn> {
+        let secret = self.secret();
+        let file = secret.join(secret::DRAWN);
+        if file.exists() {
+            let text = fs::read_to_string(&file).context("cannot read what was drawn")?;
+            return serde_json::from_str(&text).context("what was drawn is damaged");
+        }
+        secret::make(&secret)?;
+        let mut seeded = self.seed.map(SplitMix);
+        let mut words = || match &mut seeded {
+            Some(generator) => Ok(generator.next()),
+            None => system_word(),
+        };
+        let number = number::draw(self.space.law()?, &mut words as &mut Words)?;
+        let runs = (0..number)
+            .map(|_| {
+                Ok(DrawnRun {
+                    candidate: number::below(self.candidates.len(), &mut words)?,
+                    folder: format!("{:016x}", words()?),
+                })
+            })
+            .collect::<Result<_>>()?;
+        let drawn = Drawn { runs };
+        // It must outlive a crash: drawing again would be another mechanism.
+        run::write_lasting(&file, serde_json::to_string(&drawn)?.as_bytes())?;
+        Ok(drawn)
+    }
+}
+
+fn system_word() -> Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        anyhow::anyhow!("the operating system gave no random bytes ({error}); nothing was spent")
+    })?;
+    Ok(u64::from_le_bytes(bytes))
+}
