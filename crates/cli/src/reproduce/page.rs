@@ -22,7 +22,7 @@ not private. Cells that were not run are not listed; the last section counts the
 
 const GRID_HEAD: &str = "\
 The budget is that of a whole grid, all of whose runs are composed. As in the paper, the choice is the one whose best \
-checkpoint, looked at every 50 steps, does best on the test set: *best* is NOT PRIVATE and too good; *last* is the same \
+checkpoint, looked at every 50 steps and at the end, does best on the test set: *best* is NOT PRIVATE and too good; *last* is the same \
 choice after its last step. Where fewer choices ran than the grid has, the best may be among the others.
 ";
 

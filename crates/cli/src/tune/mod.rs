@@ -9,8 +9,9 @@
 //!   run but the best (Papernot and Steinke 2022). That costs little more than one run.
 
 mod certificate;
+mod draw;
 mod grid;
-mod number;
+
 mod page;
 mod random;
 mod search;

@@ -3,7 +3,7 @@
 //! Everything is kept in `secret/` until the end: the drawn number, the candidates, every run. Then the best run moves to
 //! `winner/` and the rest is removed.
 
-use super::number::{self, Words};
+use super::draw::{self, Words};
 use super::page::{Found, Shown};
 use super::search::Search;
 use super::secret;
@@ -115,11 +115,11 @@ impl Search {
             Some(generator) => Ok(generator.next()),
             None => system_word(),
         };
-        let number = number::draw(self.space.law()?, &mut words as &mut Words)?;
+        let number = draw::number_of_runs(self.space.law()?, &mut words as &mut Words)?;
         let runs = (0..number)
             .map(|_| {
                 Ok(DrawnRun {
-                    candidate: number::below(self.candidates.len(), &mut words)?,
+                    candidate: draw::below(self.candidates.len(), &mut words)?,
                     folder: format!("{:016x}", words()?),
                 })
             })

@@ -17,7 +17,7 @@ pub type Words<'a> = dyn FnMut() -> Result<u64> + 'a;
 /// these is a fraction of 2⁶⁴ with a relative error near 10⁻¹⁵, so every probability is right to
 /// 10⁻¹¹ of itself for the few thousand numbers that matter. A common factor 1 ± 10⁻¹¹ on the
 /// probabilities moves ε by twice that at most, which `certificate.rs` pays for.
-pub fn draw(law: RandomRuns, words: &mut Words) -> Result<u64> {
+pub fn number_of_runs(law: RandomRuns, words: &mut Words) -> Result<u64> {
     let (first, stops) = stops(law)?;
     for (index, stop) in stops.iter().enumerate() {
         if (words()? as f64) < stop * 2f64.powi(64) {
@@ -108,7 +108,9 @@ mod tests {
         let mut generator = SplitMix(3);
         let mut words = || Ok(generator.next());
         let law = RandomRuns::geometric(5.0).unwrap();
-        let sum: u64 = (0..20_000).map(|_| draw(law, &mut words).unwrap()).sum();
+        let sum: u64 = (0..20_000)
+            .map(|_| number_of_runs(law, &mut words).unwrap())
+            .sum();
         // The standard deviation of a geometric law of mean m is √(m(m−1)).
         let error = (20.0_f64 / 20_000.0).sqrt();
         assert!((sum as f64 / 20_000.0 - 5.0).abs() < 6.0 * error);
