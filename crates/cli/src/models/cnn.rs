@@ -93,18 +93,27 @@ impl CnnConfig {
     }
 
     /// Two convolutions, each with 2 × 2 pooling, and two linear layers, as Du et al. 2021 describe
-    /// theirs; they leave the channels open, which are 16 and 32 here, kernels 5 × 5.
+    /// theirs. They leave the widths open: few of them stand the noise of their threshold 4 best.
+    /// 3,146 parameters on 28 × 28 grey images.
     pub fn dynamic(image: [usize; 2], classes: usize) -> Self {
-        let layer = |channels| ConvolutionConfig::new(channels, 5, 1, 2).with_pool_stride(Some(2));
-        Self::new(image, vec![layer(16), layer(32)], 32, classes)
+        Self::of_the_example(image, [4, 8], 16, classes)
     }
 
-    /// The same kind of network with the widths and the scale of pixels of PyTorch's example for MNIST
-    /// (10 and 20 channels, 50 hidden; 21,840 parameters on 28 × 28 grey images), whose weights start
-    /// as He et al. 2015 advise for ReLU.
+    /// The same with the widths of PyTorch's example for MNIST: 21,840 parameters on 28 × 28 grey images.
     pub fn example(image: [usize; 2], classes: usize) -> Self {
+        Self::of_the_example(image, [10, 20], 50, classes)
+    }
+
+    /// Kernels and the scale of pixels of PyTorch's example for MNIST; weights start as He et al. 2015
+    /// advise for ReLU.
+    fn of_the_example(
+        image: [usize; 2],
+        channels: [usize; 2],
+        hidden: usize,
+        classes: usize,
+    ) -> Self {
         let layer = |channels| ConvolutionConfig::new(channels, 5, 1, 0).with_pool_stride(Some(2));
-        Self::new(image, vec![layer(10), layer(20)], 50, classes)
+        Self::new(image, channels.map(layer).to_vec(), hidden, classes)
             .with_start_gain(2f64.sqrt())
             .with_pixels([0.1307, 0.3081])
     }
