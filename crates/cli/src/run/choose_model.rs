@@ -26,7 +26,7 @@ pub enum ModelName {
     Cnn,
     /// The CNN of Galli et al. 2024: 551,322 parameters on MNIST.
     OnlineCnn,
-    /// The CNN of Du et al. 2021; its widths, which they leave open, are small: 3,146 parameters on MNIST.
+    /// The CNN of Du et al. 2021; its sizes, which they leave open, are small: 8,194 parameters on MNIST.
     DynamicCnn,
     /// The CNN of PyTorch's example for MNIST: 21,840 parameters.
     ExampleCnn,
@@ -348,7 +348,7 @@ mod tests {
         );
         assert_eq!(parameters(ModelName::Cnn, MNIST, 10), 26_010);
         // Chosen here, and stated in the models' descriptions.
-        assert_eq!(parameters(ModelName::DynamicCnn, MNIST, 10), 3_146);
+        assert_eq!(parameters(ModelName::DynamicCnn, MNIST, 10), 8_194);
         assert_eq!(parameters(ModelName::ExampleCnn, MNIST, 10), 21_840);
     }
 
