@@ -227,6 +227,40 @@ fn collect_times(path: &Path, times: &mut BTreeSet<SystemTime>) {
     }
 }
 
+/// Runs of a grid may be shown before it is finished, if it ever is: their reports state its ε, not theirs.
+#[test]
+fn an_interrupted_grid_states_the_epsilon_of_the_search() {
+    let long = GRID
+        .replace("[3, 6]", "[3, 20000]")
+        .replace("[64, 256]", "[64]");
+    let (space, out) = fresh("interrupted", &format!("parallel = 1\n{long}"));
+    let child = command(&space, &out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let late = Instant::now() + Duration::from_secs(120);
+    let under_way = |steps: String| steps.lines().count() > 3;
+    while !fs::read_to_string(out.join("runs/2/metrics.jsonl")).is_ok_and(under_way) {
+        assert!(Instant::now() < late, "the second run never began");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(sent.success());
+    let status = child.wait_with_output().unwrap().status;
+    assert_eq!(status.code(), Some(130));
+    assert!(!out.join("report.json").exists(), "the grid was finished");
+    let reports = [1, 2].map(|run| {
+        let file = out.join(format!("runs/{run}/report.json"));
+        serde_json::from_slice::<Value>(&fs::read(file).unwrap()).unwrap()
+    });
+    let upper = |report: &Value| report["guarantee"]["epsilon_upper"].as_f64().unwrap();
+    // Three steps alone cost far less than the budget of the search.
+    assert!(upper(&reports[0]) > 1.9 && upper(&reports[0]) <= 2.0);
+    assert_eq!(upper(&reports[0]), upper(&reports[1]));
+}
+
 /// The same space with one drawn run and with five: what is written, said and where must be alike, so
 /// that neither the number nor a losing score can be inferred.
 #[test]

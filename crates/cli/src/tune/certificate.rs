@@ -11,7 +11,7 @@ use tacita_accounting::{AccountError, Accountant, Ledger, Pld, RandomRuns, Rdp, 
 const TAIL_SHARE: f64 = 1e-6;
 /// Normals that all runs of a search draw, at most: 10⁸ parameters for 10⁷ steps.
 const MOST_NORMALS: u64 = 1_000_000_000_000_000;
-/// What the rounding of the drawn number of runs may add to ε; see `number.rs`.
+/// What the rounding of the drawn number of runs may add to ε; see `draw.rs`.
 const ROUNDING: f64 = 1e-9;
 
 /// The noise of every candidate and what the whole search costs.

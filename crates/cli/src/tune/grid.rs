@@ -4,6 +4,7 @@ use super::page::{Found, Shown};
 use super::search::Search;
 use super::worker::{self, Score, Task};
 use anyhow::Result;
+use std::path::Path;
 
 impl Search {
     /// Makes all runs. None if Ctrl-C came first.
@@ -20,12 +21,11 @@ impl Search {
                 eprintln!("  run {} of {count}: {name}: {}", index + 1, score.text);
             }
         };
-        let Some(scores) = worker::make_all(&tasks, self.parallel(), show)? else {
+        // At once: a run of a grid that is never finished has been shown too.
+        let mark = |folder: &Path| self.mark(folder);
+        let Some(scores) = worker::make_all(&tasks, self.parallel(), mark, show)? else {
             return Ok(None);
         };
-        for task in &tasks {
-            self.mark(&task.folder)?;
-        }
         let shown = |index: usize| Shown {
             settings: self.candidates[index].name.clone(),
             score: scores[index].clone(),

@@ -56,7 +56,7 @@ impl Search {
             Err(_) => {
                 // Nothing is said of any run: neither its score nor that it ended.
                 // An error says why, but not of which run: its folder is not to be looked into.
-                let made = worker::make_all(&tasks, self.parallel(), |_, _| ()).map_err(|error| {
+                let made = worker::make_all(&tasks, self.parallel(), |_| Ok(()), |_, _| ()).map_err(|error| {
                     anyhow::anyhow!(
                         "a run stopped early: {}. Mend this and give the same command again, which goes on; \
                          what is in {} must not be looked at",

@@ -159,10 +159,6 @@ impl Search {
     /// Makes a run's own report say that it is a part of a search.
     pub fn mark(&self, folder: &Path) -> Result<()> {
         let file = folder.join("facts.json");
-        if !file.exists() {
-            // The run was lost.
-            return Ok(());
-        }
         let text = fs::read_to_string(&file)?;
         let mut facts: Facts = serde_json::from_str(&text)
             .with_context(|| format!("{} does not hold the facts of a run", file.display()))?;

@@ -32,9 +32,12 @@ pub struct Score {
 }
 
 /// Makes all runs that are not finished, `parallel` at a time. None if Ctrl-C came first.
+///
+/// `stopped` sees the folder of a run as soon as it ended or was stopped, `finished` its score.
 pub fn make_all(
     tasks: &[Task],
     parallel: usize,
+    stopped: impl Fn(&Path) -> Result<()> + Sync,
     finished: impl Fn(usize, &Score) + Sync,
 ) -> Result<Option<Vec<Score>>> {
     run::watch_for_stop();
@@ -47,7 +50,7 @@ pub fn make_all(
             let Some(index) = locked(&next).next().filter(|_| !failed) else {
                 return;
             };
-            match make(&tasks[index]) {
+            match make(&tasks[index], &stopped) {
                 Ok(Some(score)) => {
                     finished(index, &score);
                     locked(&scores)[index] = Some(score);
@@ -86,7 +89,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Makes or finishes one run. None if it was stopped.
-fn make(task: &Task) -> Result<Option<Score>> {
+fn make(task: &Task, stopped: impl Fn(&Path) -> Result<()>) -> Result<Option<Score>> {
     let file = score_file(&task.folder);
     match fs::read_to_string(&file) {
         Ok(text) => {
@@ -129,10 +132,11 @@ fn make(task: &Task) -> Result<Option<Score>> {
         }
         run::start(task.settings.clone(), Some(&task.folder), output)?
     };
+    check_plan(task)?;
+    stopped(&task.folder)?;
     if outcome.steps < outcome.report.steps {
         return Ok(None);
     }
-    check_plan(task)?;
     written(&file, score(&outcome)).map(Some)
 }
 
