@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::{command, fresh, json, path, refused, summary, text};
+use common::{command, fresh, interrupt, json, path, refused, summary, text};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -151,12 +151,6 @@ fn under_way(out: &Path) {
         sleep(Duration::from_millis(5));
     }
     panic!("no step was made");
-}
-
-fn interrupt(child: &Child) {
-    let pid = child.id().to_string();
-    let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    assert!(sent.success());
 }
 
 /// A private run that was killed after some steps.

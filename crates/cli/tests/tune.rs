@@ -1,6 +1,9 @@
 //! `tacita tune` as a user meets it.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod common;
+
+use common::{files, json, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -62,10 +65,6 @@ fn tune(space: &Path, out: &Path) -> Output {
     command(space, out).arg("--json").output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
 fn found(output: &Output) -> Value {
     assert!(output.status.success(), "{}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -76,13 +75,6 @@ fn released(folder: &Path) -> Ledger {
     assert!(record.private);
     assert_eq!(record.released, record.plan);
     record.released
-}
-
-fn names(folder: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect()
 }
 
 fn set(names: &[&str]) -> BTreeSet<String> {
@@ -176,7 +168,7 @@ fn random_search_publishes_its_winner_and_nothing_else() {
     let (space, out) = fresh("random", RANDOM);
     let found = found(&tune(&space, &out));
     assert_eq!(
-        names(&out),
+        files(&out),
         set(&[
             "plans.sha256",
             "report.html",
@@ -228,6 +220,7 @@ fn collect_times(path: &Path, times: &mut BTreeSet<SystemTime>) {
 }
 
 /// Runs of a grid may be shown before it is finished, if it ever is: their reports state its ε, not theirs.
+#[cfg(unix)]
 #[test]
 fn an_interrupted_grid_states_the_epsilon_of_the_search() {
     let long = GRID
@@ -245,16 +238,11 @@ fn an_interrupted_grid_states_the_epsilon_of_the_search() {
         assert!(Instant::now() < late, "the second run never began");
         std::thread::sleep(Duration::from_millis(5));
     }
-    let pid = child.id().to_string();
-    let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    assert!(sent.success());
+    common::interrupt(&child);
     let status = child.wait_with_output().unwrap().status;
     assert_eq!(status.code(), Some(130));
     assert!(!out.join("report.json").exists(), "the grid was finished");
-    let reports = [1, 2].map(|run| {
-        let file = out.join(format!("runs/{run}/report.json"));
-        serde_json::from_slice::<Value>(&fs::read(file).unwrap()).unwrap()
-    });
+    let reports = [1, 2].map(|run| json(&out.join(format!("runs/{run}/report.json"))));
     let upper = |report: &Value| report["guarantee"]["epsilon_upper"].as_f64().unwrap();
     // Three steps alone cost far less than the budget of the search.
     assert!(upper(&reports[0]) > 1.9 && upper(&reports[0]) <= 2.0);
@@ -290,7 +278,7 @@ fn nothing_published_tells_the_number_of_runs() {
             &score["text"].as_str().unwrap().replace(" %", "\u{a0}%"),
             "",
         );
-        let files = [names(&out), names(&out.join("winner"))];
+        let files = [files(&out), files(&out.join("winner"))];
         let sizes = fs::read_to_string(out.join("winner/run.json")).unwrap();
         (found, page, text(&output.stderr), files, sizes)
     });
@@ -477,5 +465,5 @@ fn a_folder_of_something_else_is_refused_and_left_alone() {
         "{}",
         text(&output.stderr)
     );
-    assert_eq!(names(&out), set(&["precious"]));
+    assert_eq!(files(&out), set(&["precious"]));
 }

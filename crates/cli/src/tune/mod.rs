@@ -11,7 +11,6 @@
 mod certificate;
 mod draw;
 mod grid;
-
 mod page;
 mod random;
 mod search;

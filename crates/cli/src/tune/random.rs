@@ -55,8 +55,9 @@ impl Search {
             Ok(text) => serde_json::from_str(&text)?,
             Err(_) => {
                 // Nothing is said of any run: neither its score nor that it ended.
+                let made = worker::make_all(&tasks, self.parallel(), |_| Ok(()), |_, _| ());
                 // An error says why, but not of which run: its folder is not to be looked into.
-                let made = worker::make_all(&tasks, self.parallel(), |_| Ok(()), |_, _| ()).map_err(|error| {
+                let made = made.map_err(|error| {
                     anyhow::anyhow!(
                         "a run stopped early: {}. Mend this and give the same command again, which goes on; \
                          what is in {} must not be looked at",

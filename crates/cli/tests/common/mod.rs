@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A folder that does not exist yet, in an own corner of the target directory.
 pub fn fresh(corner: &str, name: &str) -> PathBuf {
@@ -90,4 +90,11 @@ pub fn files(folder: &Path) -> BTreeSet<String> {
 
 pub fn path(path: &Path) -> &str {
     path.to_str().unwrap()
+}
+
+/// Ctrl-C.
+pub fn interrupt(child: &Child) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(sent.success());
 }
