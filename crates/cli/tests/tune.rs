@@ -247,6 +247,17 @@ fn an_interrupted_grid_states_the_epsilon_of_the_search() {
     // Three steps alone cost far less than the budget of the search.
     assert!(upper(&reports[0]) > 1.9 && upper(&reports[0]) <= 2.0);
     assert_eq!(upper(&reports[0]), upper(&reports[1]));
+    // Alone the second run would go on to state its own.
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tacita"));
+    let resumed = program
+        .arg("resume")
+        .arg(out.join("runs/2"))
+        .output()
+        .unwrap();
+    assert_eq!(resumed.status.code(), Some(2));
+    let said = text(&resumed.stderr);
+    assert!(said.contains("tacita tune"), "{said}");
+    assert_eq!(json(&out.join("runs/2/report.json")), reports[1]);
 }
 
 /// The same space with one drawn run and with five: what is written, said and where must be alike, so

@@ -13,6 +13,24 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+/// The copy of a search's space in its folder, and the hash of the plans it was certified for.
+const SPACE: &str = "space.toml";
+const PLANS: &str = "plans.sha256";
+
+/// Refuses to go on alone with a run of a grid: it would state its own ε, which does not pay for the search.
+pub fn refuse_run_of_grid(run: &Path) -> Result<()> {
+    let run = run.canonicalize().unwrap_or_else(|_| run.to_path_buf());
+    let mut above = run.ancestors().skip(1);
+    let search = above.find(|folder| folder.join(SPACE).exists() && folder.join(PLANS).exists());
+    ensure!(
+        search.is_none(),
+        "{} is a run of a search, whose guarantee covers all its runs together; go on with the search by its \
+         `tacita tune` command. Nothing was spent",
+        run.display()
+    );
+    Ok(())
+}
+
 /// Starts a search, or goes on with the one of the folder. None if Ctrl-C came first.
 pub fn search(
     text: &str,
@@ -71,7 +89,7 @@ impl Search {
     /// facts; one process at a time.
     fn open(&self, text: &str) -> Result<File> {
         let shown = self.out.display();
-        let (copy, plans) = (self.out.join("space.toml"), self.out.join("plans.sha256"));
+        let (copy, plans) = (self.out.join(SPACE), self.out.join(PLANS));
         let hash = self.certificate.hash()?;
         if self.out.exists() {
             let known = fs::read_to_string(&copy).ok();
