@@ -5,8 +5,8 @@ use burn::cubecl::{self, prelude::*};
 
 /// Σ of one value of each thread, known to all.
 #[cube]
-pub(super) fn sum_in_cube(value: f32) -> f32 {
-    let mut shared = Shared::<[f32]>::new_slice(comptime!(THREADS as usize));
+pub(super) fn sum_in_cube<F: Float>(value: F) -> F {
+    let mut shared = Shared::<[F]>::new_slice(comptime!(THREADS as usize));
     shared[UNIT_POS as usize] = value;
     sync_cube();
     let mut half = comptime!(THREADS / 2).runtime();

@@ -73,7 +73,7 @@ fn normalise_kernel(x: &[f32], y: &mut [f32], inverses: &mut [f32], width: u32, 
         sum = sum + x[first + index as usize];
         index += comptime!(THREADS);
     }
-    let mean = sum_in_cube(sum) * share;
+    let mean = sum_in_cube::<f32>(sum) * share;
     let mut squares = 0.0f32;
     let mut index = UNIT_POS;
     while index < width {
@@ -81,7 +81,7 @@ fn normalise_kernel(x: &[f32], y: &mut [f32], inverses: &mut [f32], width: u32, 
         squares = squares + off * off;
         index += comptime!(THREADS);
     }
-    let inverse = 1.0f32 / (sum_in_cube(squares) * share + epsilon).sqrt();
+    let inverse = 1.0f32 / (sum_in_cube::<f32>(squares) * share + epsilon).sqrt();
     let mut index = UNIT_POS;
     while index < width {
         y[first + index as usize] = (x[first + index as usize] - mean) * inverse;
@@ -105,8 +105,8 @@ fn gradient_kernel(y: &[f32], inverses: &[f32], dy: &[f32], dx: &mut [f32], widt
         product = product + y[place] * dy[place];
         index += comptime!(THREADS);
     }
-    let mean = sum_in_cube(sum) * share;
-    let along = sum_in_cube(product) * share;
+    let mean = sum_in_cube::<f32>(sum) * share;
+    let along = sum_in_cube::<f32>(product) * share;
     let inverse = inverses[CUBE_POS_X as usize];
     let mut index = UNIT_POS;
     while index < width {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::assign_op_pattern)]
 
+use super::cube::sum_in_cube;
 use super::{THREADS, empty, in_order};
 use crate::gradient::SquaredNorm;
 use burn::backend::Cuda;
@@ -61,19 +62,7 @@ fn squares_in_cube(values: &[f32], first: usize, count: u32) -> f64 {
         sum = sum + value * value;
         index += comptime!(THREADS);
     }
-    let mut shared = Shared::<[f64]>::new_slice(comptime!(THREADS as usize));
-    shared[UNIT_POS as usize] = sum;
-    sync_cube();
-    let mut half = comptime!(THREADS / 2).runtime();
-    while half > 0 {
-        if UNIT_POS < half {
-            let other = shared[(UNIT_POS + half) as usize];
-            shared[UNIT_POS as usize] = shared[UNIT_POS as usize] + other;
-        }
-        sync_cube();
-        half = half / 2;
-    }
-    shared[0]
+    sum_in_cube::<f64>(sum)
 }
 
 /// ‖a‖²‖b‖² of the outer product of two rows, in one launch.

@@ -76,7 +76,7 @@ fn softmax_kernel(x: &[f32], y: &mut [f32], width: u32, #[comptime] logarithm: b
         sum = sum + (x[first + index as usize] - most).exp();
         index += comptime!(THREADS);
     }
-    let sum = sum_in_cube(sum);
+    let sum = sum_in_cube::<f32>(sum);
     let mut index = UNIT_POS;
     while index < width {
         let above = x[first + index as usize] - most;
@@ -103,7 +103,7 @@ fn gradient_kernel(y: &[f32], dy: &[f32], dx: &mut [f32], width: u32, #[comptime
         }
         index += comptime!(THREADS);
     }
-    let sum = sum_in_cube(sum);
+    let sum = sum_in_cube::<f32>(sum);
     let mut index = UNIT_POS;
     while index < width {
         let place = first + index as usize;

@@ -1,8 +1,8 @@
 //! Images in a folder for each class.
 
-use super::{TestChoice, about, kept, name_of};
+use super::{TestChoice, data_set, kept};
 use crate::datasets::Options;
-use crate::datasets::data_set::{DataSet, TestSet};
+use crate::datasets::data_set::DataSet;
 use crate::datasets::preparation::{Features, Picture, Preparation, Values};
 use crate::datasets::schema::{BadRows, check_classes};
 use anyhow::{Context, Result, bail, ensure};
@@ -24,18 +24,9 @@ pub(in crate::datasets) fn open(folder: &Path, options: &Options) -> Result<Data
         picture: &picture,
         bad_rows: options.schema.bad_rows,
     };
-    let [training, held_out] = reader.read(folder, &options.test)?;
-    let test = match &options.test {
-        TestChoice::None => None,
-        TestChoice::Share { .. } => Some(held_out),
-        TestChoice::File { path, .. } => {
-            let [test, _] = reader.read(path, &TestChoice::None)?;
-            Some(test)
-        }
-    };
     let preparation = Preparation {
-        input: Features::of_images(options.features, picture)?,
-        classes,
+        input: Features::of_images(options.features, picture.clone())?,
+        classes: classes.clone(),
     };
     let records = |(bytes, labels): Part| {
         let values = Values {
@@ -44,21 +35,8 @@ pub(in crate::datasets) fn open(folder: &Path, options: &Options) -> Result<Data
         };
         preparation.records(values, labels, None)
     };
-    DataSet {
-        name: name_of(folder),
-        training: records(training)?,
-        test: match test {
-            Some(test) => Some(TestSet {
-                records: records(test)?,
-                declared_public: options.test.is_public(),
-            }),
-            None => None,
-        },
-        public_count: options.test.public_count(&options.schema),
-        about: about(folder, &options.test),
-        preparation: preparation.clone(),
-    }
-    .checked()
+    let read = |folder: &Path, test: &TestChoice| reader.read(folder, test);
+    data_set(folder, options, preparation.clone(), read, records)
 }
 
 /// All images of the folders of known classes.

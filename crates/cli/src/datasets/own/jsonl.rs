@@ -1,10 +1,10 @@
 //! Texts in JSON, one object a line.
 
 use super::table::class_number;
-use super::{TestChoice, about, kept, name_of};
+use super::{TestChoice, data_set, kept};
 use crate::datasets::Options;
 use crate::datasets::builtin::{text_preparation, vectors};
-use crate::datasets::data_set::{DataSet, TestSet};
+use crate::datasets::data_set::DataSet;
 use crate::datasets::formats::compressed;
 use crate::datasets::nearest::known;
 use crate::datasets::preparation::{Input, InputPreparation, Preparation, Values, WordVectors};
@@ -39,31 +39,9 @@ pub(in crate::datasets) fn open(file: &Path, text: &str, options: &Options) -> R
         vectors: vectors.as_deref(),
         options,
     };
-    let [training, held_out] = reader.file(file, &options.test)?;
-    let test = match &options.test {
-        TestChoice::None => None,
-        TestChoice::Share { .. } => Some(held_out),
-        TestChoice::File { path, .. } => {
-            let [test, _] = reader.file(path, &TestChoice::None)?;
-            Some(test)
-        }
-    };
     let records = |(values, labels): Part| preparation.records(values, labels, vectors.clone());
-    DataSet {
-        name: name_of(file),
-        training: records(training)?,
-        test: match test {
-            Some(test) => Some(TestSet {
-                records: records(test)?,
-                declared_public: options.test.is_public(),
-            }),
-            None => None,
-        },
-        public_count: options.test.public_count(&options.schema),
-        about: about(file, &options.test),
-        preparation: preparation.clone(),
-    }
-    .checked()
+    let read = |file: &Path, test: &TestChoice| reader.file(file, test);
+    data_set(file, options, preparation.clone(), read, records)
 }
 
 /// The input of a model for texts whose words are hashed.

@@ -17,7 +17,10 @@ pub(super) use jsonl::{open as open_jsonl, shape as text_shape};
 pub(super) use table::{Format, open as open_table};
 pub use unbounded::Unbounded;
 
-use super::data_set::About;
+use super::Options;
+use super::data_set::{About, DataSet, TestSet};
+use super::preparation::Preparation;
+use super::records::RecordSet;
 use super::schema::{BadRows, Schema};
 use super::split::is_held_out;
 use anyhow::{Result, bail, ensure};
@@ -78,6 +81,41 @@ impl TestChoice {
             Self::File { public, .. } | Self::Share { public, .. } => *public,
         }
     }
+}
+
+/// Reads a file or folder, and that of the test records if there is one. `read` gives the records to train on
+/// and those held out.
+fn data_set<Part>(
+    path: &Path,
+    options: &Options,
+    preparation: Preparation,
+    read: impl Fn(&Path, &TestChoice) -> Result<[Part; 2]>,
+    records: impl Fn(Part) -> Result<RecordSet>,
+) -> Result<DataSet> {
+    let [training, held_out] = read(path, &options.test)?;
+    let test = match &options.test {
+        TestChoice::None => None,
+        TestChoice::Share { .. } => Some(held_out),
+        TestChoice::File { path, .. } => {
+            let [test, _] = read(path, &TestChoice::None)?;
+            Some(test)
+        }
+    };
+    let test_set = |test| {
+        Ok::<_, anyhow::Error>(TestSet {
+            records: records(test)?,
+            declared_public: options.test.is_public(),
+        })
+    };
+    DataSet {
+        name: name_of(path),
+        training: records(training)?,
+        test: test.map(test_set).transpose()?,
+        public_count: options.test.public_count(&options.schema),
+        about: about(path, &options.test),
+        preparation,
+    }
+    .checked()
 }
 
 /// The name of a set by the name of its file.
