@@ -26,9 +26,12 @@ pub enum ModelName {
     Cnn,
     /// The CNN of Galli et al. 2024: 551,322 parameters on MNIST.
     OnlineCnn,
-    /// The CNN of Du et al. 2021; its sizes, which they leave open, are small and grow with --hidden: 8,194
-    /// parameters on MNIST at 24, 14,410 at 32.
+    /// The CNN of Du et al. 2021; its sizes, which they leave open, are small: 8,194 parameters on MNIST.
     DynamicCnn,
+    /// The same with more channels: 15,642 parameters on MNIST.
+    WideDynamicCnn,
+    /// The CNN of PyTorch's example for MNIST: 21,840 parameters.
+    ExampleCnn,
     /// Residual network with group normalisation, for 32 × 32 images.
     Resnet9,
     /// VGG-11, for images whose width is a multiple of 32.
@@ -182,7 +185,14 @@ pub fn with_model<V: Visitor>(
             let model = MlpConfig::new(vec![width, hidden, hidden, classes]);
             visitor.visit::<Rows, _>(model.with_activation(activation).init(device))
         }
-        (ModelName::Cnn | ModelName::OnlineCnn | ModelName::DynamicCnn, Shape::Images(size)) => {
+        (
+            ModelName::Cnn
+            | ModelName::OnlineCnn
+            | ModelName::DynamicCnn
+            | ModelName::WideDynamicCnn
+            | ModelName::ExampleCnn,
+            Shape::Images(size),
+        ) => {
             let model = cnn(name, size, classes, hidden)?;
             visitor.visit::<Images, _>(model.init(device))
         }
@@ -275,14 +285,9 @@ fn cnn(
             );
             CnnConfig::online_sensitivity(classes)
         }
-        ModelName::DynamicCnn => {
-            let hidden = hidden.unwrap_or(24);
-            ensure!(
-                hidden.is_multiple_of(4),
-                "--hidden of dynamic-cnn must be a multiple of 4, got {hidden}"
-            );
-            CnnConfig::dynamic(image, hidden, classes)
-        }
+        ModelName::DynamicCnn => CnnConfig::dynamic(image, classes),
+        ModelName::WideDynamicCnn => CnnConfig::wide_dynamic(image, classes),
+        ModelName::ExampleCnn => CnnConfig::example(image, classes),
         _ if size.width < 16 => CnnConfig::small_tanh_cnn(image, 64, classes),
         _ => CnnConfig::tanh_cnn(image, classes),
     };
@@ -351,11 +356,8 @@ mod tests {
         assert_eq!(parameters(ModelName::Cnn, MNIST, 10), 26_010);
         // Chosen here, and stated in the models' descriptions.
         assert_eq!(parameters(ModelName::DynamicCnn, MNIST, 10), 8_194);
-        let (name, device) = (ModelName::DynamicCnn, Device::default());
-        let wider = with_model(name, MNIST, 10, Some(32), &device, Count).unwrap();
-        assert_eq!(wider, 14_410);
-        let odd = with_model(name, MNIST, 10, Some(30), &device, Count);
-        assert!(odd.unwrap_err().to_string().contains("30"));
+        assert_eq!(parameters(ModelName::WideDynamicCnn, MNIST, 10), 15_642);
+        assert_eq!(parameters(ModelName::ExampleCnn, MNIST, 10), 21_840);
     }
 
     struct Drawn(bool);
