@@ -247,17 +247,46 @@ fn an_interrupted_grid_states_the_epsilon_of_the_search() {
     // Three steps alone cost far less than the budget of the search.
     assert!(upper(&reports[0]) > 1.9 && upper(&reports[0]) <= 2.0);
     assert_eq!(upper(&reports[0]), upper(&reports[1]));
-    // Alone the second run would go on to state its own.
+    // So does one that is copied away and gone on with alone, which writes its report again.
+    let copy = out.join("copy");
+    fs::create_dir(&copy).unwrap();
+    for file in fs::read_dir(out.join("runs/1")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+    }
     let mut program = Command::new(env!("CARGO_BIN_EXE_tacita"));
-    let resumed = program
-        .arg("resume")
-        .arg(out.join("runs/2"))
-        .output()
+    let resumed = program.arg("resume").arg(&copy).output().unwrap();
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    assert_eq!(json(&copy.join("report.json")), reports[0]);
+}
+
+/// Runs of a random search must be alike in distribution: one that lost steps in a crash is made again, and nothing
+/// tells that it was.
+#[test]
+fn a_run_of_a_random_search_that_lost_steps_is_made_again() {
+    let long = RANDOM.replace("steps = 4", "steps = 4000\ncheckpoint-every = 3000");
+    let (space, out) = fresh("lost-steps", &format!("parallel = 1\n{long}"));
+    let mut child = command(&space, &out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
         .unwrap();
-    assert_eq!(resumed.status.code(), Some(2));
-    let said = text(&resumed.stderr);
-    assert!(said.contains("tacita tune"), "{said}");
-    assert_eq!(json(&out.join("runs/2/report.json")), reports[1]);
+    let late = Instant::now() + Duration::from_secs(120);
+    let under_way = || {
+        let runs = fs::read_dir(out.join("secret/runs")).ok()?.next()?.ok()?;
+        let metrics = fs::read_to_string(runs.path().join("metrics.jsonl")).ok()?;
+        (metrics.lines().count() > 3).then_some(())
+    };
+    while under_way().is_none() {
+        assert!(Instant::now() < late, "no run began");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    found(&tune(&space, &out));
+    let metrics = fs::read_to_string(out.join("winner/metrics.jsonl")).unwrap();
+    let first: Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    assert_eq!(first["step"], 1);
 }
 
 /// The same space with one drawn run and with five: what is written, said and where must be alike, so
@@ -428,6 +457,10 @@ fn hopeless_searches_are_refused() {
         (
             GRID.replace("epsilon = 2.0", "epsilon = nan"),
             "epsilon must be",
+        ),
+        (
+            GRID.replace("epsilon = 2.0", "epsilon = 2.0\ndevice = \"foo\""),
+            "--device foo",
         ),
         (
             GRID.replace("epsilon = 2.0", "epsilon = 1e-6"),

@@ -31,7 +31,6 @@ pub struct Args {
 /// Runs `tacita resume`.
 pub fn run(args: &Args) -> Result<ExitCode> {
     tune::refuse_secret(&args.folder)?;
-    tune::refuse_run_of_grid(&args.folder)?;
     let output = Output { quiet: args.quiet };
     let outcome = run::resume(&args.folder, output)?;
     Ok(train::finish(&outcome, args.json))

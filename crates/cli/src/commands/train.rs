@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let output = Output { quiet: args.quiet };
-    let outcome = run::start(settings, args.out.as_deref(), output)?;
+    let outcome = run::start(settings, args.out.as_deref(), None, output)?;
     Ok(finish(&outcome, args.json))
 }
 

@@ -56,9 +56,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let text = std::fs::read_to_string(&args.space)
         .with_context(|| format!("cannot read the search space {shown}"))?;
     let output = Output { quiet: args.quiet };
-    if let Some(device) = &args.device {
-        crate::run::device(device)?;
-    }
     let device = args.device.clone();
     let found =
         tune::search(&text, &args.out, device, output).with_context(|| format!("{shown}"))?;

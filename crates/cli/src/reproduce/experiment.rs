@@ -119,6 +119,9 @@ pub struct Method {
     pub paper: Vec<f64>,
     #[serde(default)]
     settings: Table,
+    /// What differs between budgets, one table for each.
+    #[serde(default)]
+    by_budget: Vec<Table>,
     /// What a search varied whose runs share the budget.
     grid: Option<Table>,
     /// What a figure varies, each run with a budget of its own.
@@ -185,6 +188,7 @@ impl Experiment {
             };
             for (what, listed) in [
                 ("numbers", method.paper.len()),
+                ("settings by budget", method.by_budget.len()),
                 ("published choices", method.published.len()),
             ] {
                 ensure!(
@@ -225,7 +229,7 @@ impl Experiment {
             None => vec![None],
         };
         let columns = epsilons.into_iter().enumerate().map(|(index, epsilon)| {
-            let mut runs = self.runs(method)?;
+            let mut runs = self.runs(method, index)?;
             for run in &mut runs {
                 let settings = &mut run.settings;
                 settings.epsilon = epsilon;
@@ -266,9 +270,10 @@ impl Experiment {
         columns.with_context(|| format!("{} {}", self.table, method.name))
     }
 
-    fn runs(&self, method: &Method) -> Result<Vec<Candidate>> {
+    fn runs(&self, method: &Method, budget: usize) -> Result<Vec<Candidate>> {
         let mut table = self.settings.clone();
         table.extend(method.settings.clone());
+        table.extend(method.by_budget.get(budget).cloned().unwrap_or_default());
         match method.grid.as_ref().or(method.sweep.as_ref()) {
             Some(grid) => Space::grid(table, grid.clone())?.candidates(),
             None => Ok(vec![Candidate {

@@ -125,7 +125,7 @@ fn run_privately(settings: Settings, place: &Path) -> Result<Option<run::Outcome
             fs::remove_dir_all(place)
                 .with_context(|| format!("cannot remove {}", place.display()))?;
         }
-        run::start(settings, Some(place), output)?
+        run::start(settings, Some(place), None, output)?
     };
     Ok(Some(outcome).filter(|outcome| outcome.steps >= outcome.report.steps))
 }

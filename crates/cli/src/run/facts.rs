@@ -32,6 +32,15 @@ pub fn facts(
             claim.epsilon
         ));
     }
+    if record
+        .search
+        .is_some_and(|search| search.chosen_by_test_set)
+    {
+        caveats.push(
+            "The best of several runs was chosen by its score on these test records, so the score is too good."
+                .into(),
+        );
+    }
     Facts {
         tacita_facts: FORMAT,
         name: record.name.clone(),
@@ -81,7 +90,12 @@ pub fn facts(
             None => KeySource::OperatingSystem,
         },
         diagnostics: false,
-        tuning: Tuning::NotCovered,
+        tuning: record
+            .search
+            .map_or(Tuning::NotCovered, |search| Tuning::PartOfSearch {
+                epsilon_upper: search.epsilon_upper,
+                delta: search.delta,
+            }),
         evaluation,
         released: vec![
             "the trained model (model.safetensors) and every checkpoint before it".into(),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use tacita::Checkpoint;
 
 /// A folder with the files of one run.
 #[derive(Debug)]
@@ -47,6 +48,22 @@ pub struct RunRecord {
     /// A released histogram that gave bounds of columns, and the standard deviation of its noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<(Vec<f32>, f64)>,
+    /// The search it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<PartOfSearch>,
+}
+
+/// What a run of a search states instead of its own ε, which does not pay for the search. Kept with the run from
+/// its start, so that it stays true wherever the folder is copied and whoever goes on with it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartOfSearch {
+    /// ε of the whole search, an upper bound.
+    pub epsilon_upper: f64,
+    /// δ of the whole search.
+    pub delta: f64,
+    /// Whether the best run is chosen by its score on the test records.
+    pub chosen_by_test_set: bool,
 }
 
 impl RunFolder {
@@ -79,20 +96,10 @@ impl RunFolder {
             let path = path.to_path_buf();
             return Ok(Self { path, _lock: None });
         }
-        let unlocked = || format!("cannot lock the run folder {}", path.display());
-        let lock = File::open(path).with_context(unlocked)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self {
-                path: path.to_path_buf(),
-                _lock: Some(lock),
-            }),
-            Err(TryLockError::WouldBlock) => bail!(
-                "{} is in use by another process, which is training there; wait for it, or stop it. \
-                 Nothing was spent by this one",
-                path.display()
-            ),
-            Err(TryLockError::Error(error)) => Err(error).with_context(unlocked),
-        }
+        Ok(Self {
+            path: path.to_path_buf(),
+            _lock: Some(lock(path)?),
+        })
     }
 
     /// The folder of an earlier run, to go on with.
@@ -151,6 +158,14 @@ impl RunFolder {
         let stepped = fs::metadata(self.metrics()).is_ok_and(|file| file.len() > 0);
         let kept = [self.checkpoint(), self.model(), self.facts()];
         !began && !stepped && !kept.iter().any(|file| file.exists())
+    }
+
+    /// Whether the last checkpoint holds all that the ledger does: no step was lost between them.
+    pub fn nothing_was_lost(&self, record: &RunRecord) -> Result<bool> {
+        let released = tacita::read_ledger_file(&self.ledger())?.released.steps();
+        let statistics = u64::from(record.histogram.is_some());
+        let kept = Checkpoint::read(&self.checkpoint());
+        Ok(kept.is_ok_and(|kept| statistics + kept.step == released))
     }
 
     /// Takes the folder away again, as after an error at the start.
@@ -242,9 +257,24 @@ pub fn write_lasting(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
+/// Locks a file, or where the system can a folder, against other processes.
+pub fn lock(path: &Path) -> Result<File> {
+    let unlocked = || format!("cannot lock {}", path.display());
+    let lock = File::open(path).with_context(unlocked)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => bail!(
+            "{} is in use by another process, which is training there; wait for it, or stop it. Nothing was \
+             spent by this one",
+            path.display()
+        ),
+        Err(TryLockError::Error(error)) => Err(error).with_context(unlocked),
+    }
+}
+
 /// Makes a folder and those above it; false if it was there.
-fn make(path: &Path) -> Result<bool> {
-    let context = || format!("cannot make the run folder {}", path.display());
+pub fn make(path: &Path) -> Result<bool> {
+    let context = || format!("cannot make the folder {}", path.display());
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).with_context(context)?;
     }

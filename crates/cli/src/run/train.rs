@@ -7,7 +7,9 @@ use super::metrics::{Metric, Metrics};
 use super::progress::ProgressLine;
 use super::resolved::{PublicFacts, model};
 use super::spending::Spending;
-use super::{FromSet, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model};
+use super::{
+    FromSet, PartOfSearch, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model,
+};
 use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::Scored;
 use crate::report::facts::Evaluation;
@@ -57,8 +59,13 @@ pub fn stop_requested() -> bool {
     STOP.load(Ordering::SeqCst)
 }
 
-/// Starts a run in a new folder.
-pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<Outcome> {
+/// Starts a run in a new folder, on its own or as a part of a search.
+pub fn start(
+    settings: Settings,
+    out: Option<&Path>,
+    search: Option<PartOfSearch>,
+    output: Output,
+) -> Result<Outcome> {
     let settings = settings.with_preset()?.with_schema_inside()?;
     let options = settings.options(output.quiet)?;
     let opened = datasets::open(&settings.source()?, &options)?;
@@ -74,7 +81,7 @@ pub fn start(settings: Settings, out: Option<&Path>, output: Output) -> Result<O
     };
     let folder = RunFolder::create(out, &name)?;
     let path = folder.path().to_path_buf();
-    let result = begin(run, opened, public, &folder, output);
+    let result = begin(run, opened, public, search, &folder, output);
     if result.is_ok() {
         return result;
     }
@@ -121,6 +128,7 @@ fn begin(
     run: Resolved,
     opened: Opened,
     public: PublicFacts,
+    search: Option<PartOfSearch>,
     folder: &RunFolder,
     output: Output,
 ) -> Result<Outcome> {
@@ -151,6 +159,7 @@ fn begin(
         preparation: data.preparation.clone(),
         about: data.about.clone(),
         histogram,
+        search,
     };
     folder.write_record(&record)?;
     go(

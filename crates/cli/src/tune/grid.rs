@@ -4,7 +4,6 @@ use super::page::{Found, Shown};
 use super::search::Search;
 use super::worker::{self, Score, Task};
 use anyhow::Result;
-use std::path::Path;
 
 impl Search {
     /// Makes all runs. None if Ctrl-C came first.
@@ -21,9 +20,7 @@ impl Search {
                 eprintln!("  run {} of {count}: {name}: {}", index + 1, score.text);
             }
         };
-        // At once: a run of a grid that is never finished has been shown too.
-        let mark = |folder: &Path| self.mark(folder);
-        let Some(scores) = worker::make_all(&tasks, self.parallel(), mark, show)? else {
+        let Some(scores) = worker::make_all(&tasks, self.parallel(), show)? else {
             return Ok(None);
         };
         let shown = |index: usize| Shown {

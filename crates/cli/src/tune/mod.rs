@@ -22,6 +22,6 @@ mod worker;
 mod tests;
 
 pub use certificate::Certificate;
-pub use search::{refuse_run_of_grid, search};
+pub use search::search;
 pub use secret::refuse as refuse_secret;
 pub use space::{Candidate, Space};

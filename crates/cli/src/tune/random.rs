@@ -55,7 +55,7 @@ impl Search {
             Ok(text) => serde_json::from_str(&text)?,
             Err(_) => {
                 // Nothing is said of any run: neither its score nor that it ended.
-                let made = worker::make_all(&tasks, self.parallel(), |_| Ok(()), |_, _| ());
+                let made = worker::make_all(&tasks, self.parallel(), |_, _| ());
                 // An error says why, but not of which run: its folder is not to be looked into.
                 let made = made.map_err(|error| {
                     anyhow::anyhow!(
@@ -82,7 +82,6 @@ impl Search {
                     fs::rename(folder(&drawn.runs[index]), &place)
                         .with_context(|| format!("cannot make {}", place.display()))?;
                 }
-                self.mark(&place)?;
                 let candidate = drawn.runs[index].candidate;
                 Some(Shown {
                     settings: self.candidates[candidate].name.clone(),

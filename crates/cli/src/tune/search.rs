@@ -5,31 +5,15 @@ use super::page::{Found, Shown};
 use super::secret;
 use super::space::{Candidate, ChooseBy, Mode, Space};
 use super::worker::Task;
-use crate::commands::report as report_command;
 use crate::number::{count, exact, up};
-use crate::report::facts::{Facts, Tuning};
-use crate::run::{self, Output};
-use anyhow::{Context, Result, bail, ensure};
-use std::fs::{self, File, TryLockError};
+use crate::run::{self, Output, PartOfSearch};
+use anyhow::{Context, Result, ensure};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// The copy of a search's space in its folder, and the hash of the plans it was certified for.
 const SPACE: &str = "space.toml";
 const PLANS: &str = "plans.sha256";
-
-/// Refuses to go on alone with a run of a grid: it would state its own ε, which does not pay for the search.
-pub fn refuse_run_of_grid(run: &Path) -> Result<()> {
-    let run = run.canonicalize().unwrap_or_else(|_| run.to_path_buf());
-    let mut above = run.ancestors().skip(1);
-    let search = above.find(|folder| folder.join(SPACE).exists() && folder.join(PLANS).exists());
-    ensure!(
-        search.is_none(),
-        "{} is a run of a search, whose guarantee covers all its runs together; go on with the search by its \
-         `tacita tune` command. Nothing was spent",
-        run.display()
-    );
-    Ok(())
-}
 
 /// Starts a search, or goes on with the one of the folder. None if Ctrl-C came first.
 pub fn search(
@@ -47,6 +31,8 @@ pub fn search(
         .map(|candidate| &mut candidate.settings)
     {
         settings.device = device.clone().or(settings.device.take());
+        // Once a number is drawn, an error would tell of it.
+        run::device(settings.device.as_deref().unwrap_or("cpu"))?;
         // The schema as it is now, whatever becomes of its file.
         *settings = settings.clone().with_schema_inside()?;
     }
@@ -91,7 +77,15 @@ impl Search {
         let shown = self.out.display();
         let (copy, plans) = (self.out.join(SPACE), self.out.join(PLANS));
         let hash = self.certificate.hash()?;
-        if self.out.exists() {
+        run::make(&self.out)?;
+        // Where a folder cannot be locked, its copy of the space is, once it is there.
+        let lock = match cfg!(unix) {
+            true => Some(run::lock(&self.out)?),
+            false => None,
+        };
+        let mut entries =
+            fs::read_dir(&self.out).with_context(|| format!("cannot read {shown}"))?;
+        if entries.next().is_some() {
             let known = fs::read_to_string(&copy).ok();
             ensure!(
                 known.as_deref() == Some(text),
@@ -106,18 +100,10 @@ impl Search {
                  folder. Nothing was spent"
             );
         } else {
-            fs::create_dir_all(&self.out).with_context(|| format!("cannot make {shown}"))?;
             run::write_whole(&plans, hash.as_bytes())?;
             run::write_whole(&copy, text.as_bytes())?;
         }
-        let lock = File::open(&copy).with_context(|| format!("cannot open {}", copy.display()))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(lock),
-            Err(TryLockError::WouldBlock) => bail!("another process is at work in {shown}"),
-            Err(TryLockError::Error(error)) => {
-                Err(error).with_context(|| format!("cannot lock {}", copy.display()))
-            }
-        }
+        lock.map_or_else(|| run::lock(&copy), Ok)
     }
 
     /// Public knowledge only: nothing here depends on what was drawn.
@@ -163,6 +149,12 @@ impl Search {
             folder,
             settings,
             ledger: self.certificate.ledgers[candidate].clone(),
+            search: PartOfSearch {
+                epsilon_upper: self.certificate.epsilon_upper(),
+                delta: self.certificate.delta,
+                chosen_by_test_set: self.space.choose_by == ChooseBy::TestSet,
+            },
+            secret: self.space.mode == Mode::Random,
         }
     }
 
@@ -172,33 +164,6 @@ impl Search {
             return Ok(());
         }
         secret::leave_no_trace(&self.out)
-    }
-
-    /// Makes a run's own report say that it is a part of a search.
-    pub fn mark(&self, folder: &Path) -> Result<()> {
-        let file = folder.join("facts.json");
-        let text = fs::read_to_string(&file)?;
-        let mut facts: Facts = serde_json::from_str(&text)
-            .with_context(|| format!("{} does not hold the facts of a run", file.display()))?;
-        facts.tuning = Tuning::PartOfSearch {
-            epsilon_upper: self.certificate.epsilon_upper(),
-            delta: self.certificate.delta,
-        };
-        let optimistic = "The best of several runs was chosen by its score on these test records, so the \
-                          score is too good.";
-        if self.space.choose_by == ChooseBy::TestSet
-            && !facts.caveats.iter().any(|c| c == optimistic)
-        {
-            facts.caveats.push(optimistic.into());
-        }
-        let text = format!("{:#}\n", serde_json::to_value(&facts)?);
-        run::write_whole(&file, text.as_bytes())?;
-        let page = report_command::read(folder)?;
-        report_command::write(
-            &page,
-            &folder.join("report.html"),
-            &folder.join("report.json"),
-        )
     }
 
     /// Writes what may be shown.

@@ -52,9 +52,13 @@ pub fn leave_no_trace(search: &Path) -> Result<()> {
         .with_context(|| format!("cannot hide the times of {}", search.display()))
 }
 
-/// Gives a file, or a folder and all that is in it, the same times.
+/// Gives a file, or a folder and all that is in it, the same times; not what links lead to.
 fn set_times(path: &Path, times: FileTimes) -> std::io::Result<()> {
-    if path.is_dir() {
+    let kind = fs::symlink_metadata(path)?.file_type();
+    if kind.is_symlink() {
+        return Ok(());
+    }
+    if kind.is_dir() {
         for entry in fs::read_dir(path)? {
             set_times(&entry?.path(), times)?;
         }

@@ -1,5 +1,6 @@
 //! The search space: a file with settings that stay and lists of values for those that vary.
 
+use super::draw;
 use crate::datasets::{Source, nearest};
 use crate::run::{ModelName, PublicFacts, Settings};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -169,7 +170,7 @@ impl Space {
                     self.grid.is_none(),
                     "[grid] belongs to mode = \"grid\"; name the lists of a random search [random]"
                 );
-                self.law()?;
+                draw::check(self.law()?)?;
             }
         }
         for key in self.varied()?.keys() {

@@ -1,7 +1,7 @@
 //! Makes the runs of a search, several at a time; what is finished is not made again.
 
 use crate::report::facts::Evaluation;
-use crate::run::{self, Outcome, Output, Settings};
+use crate::run::{self, Outcome, Output, PartOfSearch, RunFolder, Settings};
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -19,6 +19,10 @@ pub struct Task {
     pub settings: Settings,
     /// What it was certified to release.
     pub ledger: Ledger,
+    /// What it states as its guarantee.
+    pub search: PartOfSearch,
+    /// Nothing of it is released before the search ends, so that one that died is made again.
+    pub secret: bool,
 }
 
 /// How good a run is.
@@ -33,11 +37,10 @@ pub struct Score {
 
 /// Makes all runs that are not finished, `parallel` at a time. None if Ctrl-C came first.
 ///
-/// `stopped` sees the folder of a run as soon as it ended or was stopped, `finished` its score.
+/// `finished` sees the score of a run as soon as it ended.
 pub fn make_all(
     tasks: &[Task],
     parallel: usize,
-    stopped: impl Fn(&Path) -> Result<()> + Sync,
     finished: impl Fn(usize, &Score) + Sync,
 ) -> Result<Option<Vec<Score>>> {
     run::watch_for_stop();
@@ -50,7 +53,7 @@ pub fn make_all(
             let Some(index) = locked(&next).next().filter(|_| !failed) else {
                 return;
             };
-            match make(&tasks[index], &stopped) {
+            match make(&tasks[index]) {
                 Ok(Some(score)) => {
                     finished(index, &score);
                     locked(&scores)[index] = Some(score);
@@ -89,7 +92,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Makes or finishes one run. None if it was stopped.
-fn make(task: &Task, stopped: impl Fn(&Path) -> Result<()>) -> Result<Option<Score>> {
+fn make(task: &Task) -> Result<Option<Score>> {
     let file = score_file(&task.folder);
     match fs::read_to_string(&file) {
         Ok(text) => {
@@ -111,10 +114,11 @@ fn make(task: &Task, stopped: impl Fn(&Path) -> Result<()>) -> Result<Option<Sco
         task.folder.join("ledger.jsonl"),
         task.folder.join("run.json"),
     );
-    let outcome = if record.exists() && ledger.exists() {
+    let again = !task.secret || run_is_whole(&task.folder)?;
+    let outcome = if again && record.exists() && ledger.exists() {
         check_plan(task)?;
         run::resume(&task.folder, output)?
-    } else if ledger.exists() {
+    } else if again && ledger.exists() {
         // Something was released, and what is needed to go on was not written: it is spent.
         return written(
             &file,
@@ -126,21 +130,32 @@ fn make(task: &Task, stopped: impl Fn(&Path) -> Result<()>) -> Result<Option<Sco
         .map(Some);
     } else {
         if task.folder.exists() {
-            // It died before its first release.
+            // It died before its first release, or nothing of it was released.
             fs::remove_dir_all(&task.folder)
                 .with_context(|| format!("cannot remove {}", task.folder.display()))?;
         }
-        run::start(task.settings.clone(), Some(&task.folder), output)?
+        let (settings, search) = (task.settings.clone(), Some(task.search));
+        run::start(settings, Some(&task.folder), search, output)?
     };
     check_plan(task)?;
-    stopped(&task.folder)?;
     if outcome.steps < outcome.report.steps {
         return Ok(None);
     }
     written(&file, score(&outcome)).map(Some)
 }
 
-/// Refuses a run whose ledger is not the one that was certified.
+/// Whether a run can go on as if it had never stopped. The runs of a random search must be alike in distribution
+/// (Papernot and Steinke 2022, Theorem 2): one without the steps lost in a crash would be another mechanism,
+/// and would tell which one it was.
+fn run_is_whole(folder: &Path) -> Result<bool> {
+    if !folder.join("run.json").exists() || !folder.join("ledger.jsonl").exists() {
+        return Ok(false);
+    }
+    let (folder, record) = RunFolder::open(folder)?;
+    folder.nothing_was_lost(&record)
+}
+
+/// Refuses a run whose ledger is not the one that was certified, or that states another guarantee.
 fn check_plan(task: &Task) -> Result<()> {
     let ledger = task.folder.join("ledger.jsonl");
     let released = tacita::read_ledger_file(&ledger)?;
@@ -148,6 +163,12 @@ fn check_plan(task: &Task) -> Result<()> {
         released.plan == task.ledger,
         "{} holds another plan than the search was certified for; it was made by another version or edited",
         ledger.display()
+    );
+    let (_, record) = RunFolder::open(&task.folder)?;
+    ensure!(
+        record.search == Some(task.search),
+        "{} does not state the guarantee of its search; it was made by another version or edited",
+        task.folder.display()
     );
     Ok(())
 }

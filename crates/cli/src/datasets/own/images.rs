@@ -25,7 +25,7 @@ pub(in crate::datasets) fn open(folder: &Path, options: &Options) -> Result<Data
         bad_rows: options.schema.bad_rows,
     };
     let preparation = Preparation {
-        input: Features::of_images(options.features, picture.clone())?,
+        input: Features::of_images(options.features, picture)?,
         classes: classes.clone(),
     };
     let records = |(bytes, labels): Part| {
