@@ -150,7 +150,7 @@ fn bad_values_are_named_and_leave_nothing_behind() {
     fs::write(&file, "").unwrap();
     let below = file.join("run");
     let arguments = [&SHORT[..], &["--out", path(&below)]].concat();
-    refused(&arguments, &["cannot make the run folder", path(&below)]);
+    refused(&arguments, &["cannot make the folder", path(&below)]);
     fs::remove_file(&file).unwrap();
 }
 
