@@ -11,10 +11,6 @@ use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// The copy of a search's space in its folder, and the hash of the plans it was certified for.
-const SPACE: &str = "space.toml";
-const PLANS: &str = "plans.sha256";
-
 /// Starts a search, or goes on with the one of the folder. None if Ctrl-C came first.
 pub fn search(
     text: &str,
@@ -75,7 +71,7 @@ impl Search {
     /// facts; one process at a time.
     fn open(&self, text: &str) -> Result<File> {
         let shown = self.out.display();
-        let (copy, plans) = (self.out.join(SPACE), self.out.join(PLANS));
+        let (copy, plans) = (self.out.join("space.toml"), self.out.join("plans.sha256"));
         let hash = self.certificate.hash()?;
         run::make(&self.out)?;
         // Where a folder cannot be locked, its copy of the space is, once it is there.

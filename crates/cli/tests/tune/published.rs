@@ -1,0 +1,100 @@
+//! A random search publishes its winner and nothing else.
+
+use super::common::files;
+use super::*;
+use std::time::SystemTime;
+use tacita_accounting::RandomRuns;
+
+#[test]
+fn random_search_publishes_its_winner_and_nothing_else() {
+    let (space, out) = fresh("random", RANDOM);
+    let found = found(&tune(&space, &out));
+    assert_eq!(
+        files(&out),
+        set(&[
+            "plans.sha256",
+            "report.html",
+            "report.json",
+            "space.toml",
+            "winner"
+        ])
+    );
+    assert_eq!(found["runs"], Value::Null);
+    let law = RandomRuns::logarithmic(3.0).unwrap();
+    let best = law
+        .epsilon(&released(&out.join("winner")), 1e-5 * (1.0 - 1e-6))
+        .unwrap();
+    let upper = found["epsilon_upper"].as_f64().unwrap();
+    assert!(best.upper_bound().unwrap() <= upper && upper <= 2.0);
+    promises_what_the_search_does(&out.join("winner"), upper);
+
+    // All times are one, and the same command again leaves them so.
+    for _ in 0..2 {
+        let mut times = BTreeSet::new();
+        collect_times(&out, &mut times);
+        assert_eq!(times.len(), 1, "{times:?}");
+        assert_eq!(tune(&space, &out).status.code(), Some(0));
+    }
+}
+
+fn collect_times(path: &Path, times: &mut BTreeSet<SystemTime>) {
+    times.insert(fs::metadata(path).unwrap().modified().unwrap());
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            collect_times(&entry.unwrap().path(), times);
+        }
+    }
+}
+
+/// The same space with one drawn run and with five: what is written, said and where must be alike, so
+/// that neither the number nor a losing score can be inferred.
+#[test]
+fn nothing_published_tells_the_number_of_runs() {
+    let (space, drawn) = fresh("number-drawn", RANDOM);
+    found(&tune(&space, &drawn));
+    let shown = [1, 5].map(|number| {
+        let (space, out) = fresh(&format!("number-{number}"), RANDOM);
+        fs::create_dir_all(out.join("secret")).unwrap();
+        fs::copy(&space, out.join("space.toml")).unwrap();
+        fs::copy(drawn.join("plans.sha256"), out.join("plans.sha256")).unwrap();
+        let runs = (0..number).map(|run| format!("{{\"candidate\":0,\"folder\":\"{run}\"}}"));
+        let state = format!("{{\"runs\":[{}]}}", runs.collect::<Vec<_>>().join(","));
+        fs::write(out.join("secret/drawn.json"), state).unwrap();
+        let output = tune(&space, &out);
+        let mut found = found(&output);
+        // A stored draw is used, not drawn again: only candidate 0 ran.
+        assert_eq!(found["winner"]["settings"], "learning-rate = 0.1");
+        let score = found["winner"]
+            .as_object_mut()
+            .unwrap()
+            .remove("score")
+            .unwrap();
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        let page = page.replace(score["text"].as_str().unwrap(), "");
+        let page = page.replace(
+            &score["text"].as_str().unwrap().replace(" %", "\u{a0}%"),
+            "",
+        );
+        let files = [files(&out), files(&out.join("winner"))];
+        let sizes = fs::read_to_string(out.join("winner/run.json")).unwrap();
+        (found, page, text(&output.stderr), files, sizes)
+    });
+    assert_eq!(shown[0], shown[1]);
+}
+
+/// The runs of a random search that has not ended are not for anybody's eyes.
+#[test]
+fn secret_runs_are_neither_resumed_nor_reported() {
+    let (space, out) = fresh("secret", RANDOM);
+    let run = out.join("secret/runs/0123");
+    fs::create_dir_all(&run).unwrap();
+    fs::write(out.join("secret/drawn.json"), "{\"runs\":[]}").unwrap();
+    for command in ["resume", "report"] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_tacita"));
+        let output = program.arg(command).arg(&run).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        assert!(said.contains("secret runs of a random search"), "{said}");
+    }
+    fs::remove_dir_all(space.parent().unwrap()).unwrap();
+}

@@ -1,0 +1,78 @@
+//! Mistakes are named before anything is spent.
+
+use super::common::files;
+use super::*;
+
+/// One candidate that cannot run stops the search before any run is made.
+#[test]
+fn every_candidate_is_checked_before_anything_is_spent() {
+    for (list, named) in [
+        ("learning-rate = [0.1, -1.0]", "learning-rate = -1.0"),
+        ("optimizer = [\"adam\", \"foo\"]", "optimizer = foo"),
+        ("model = [\"logistic\", \"lstm\"]", "model = lstm"),
+        ("hidden = [8, 0]", "hidden = 0"),
+        ("epochs = [0.1, 0.2]", "--steps and --epochs"),
+    ] {
+        let random = RANDOM.replace("learning-rate = [0.1, 0.5, 1.0]", list);
+        let random = match list.starts_with("hidden") {
+            true => random.replace("\"logistic\"", "\"mlp\""),
+            false => random.replace("model = \"logistic\"\n", ""),
+        };
+        let (space, out) = fresh("candidates", &random);
+        let output = tune(&space, &out);
+        assert_eq!(output.status.code(), Some(2), "{list}");
+        let said = text(&output.stderr);
+        assert!(said.contains(named), "{said}");
+        assert!(!out.exists(), "{list}");
+    }
+}
+
+/// A budget under which nothing can be learned, and a grid that nobody can run.
+#[test]
+fn hopeless_searches_are_refused() {
+    let values: Vec<String> = (1..20_000).map(|value| format!("{value}.0")).collect();
+    let huge = format!(
+        "learning-rate = [{0}]\nweight-decay = [{0}]",
+        values.join(",")
+    );
+    for (space, why) in [
+        (
+            GRID.replace("epsilon = 2.0", "epsilon = nan"),
+            "epsilon must be",
+        ),
+        (
+            GRID.replace("epsilon = 2.0", "epsilon = 2.0\ndevice = \"foo\""),
+            "--device foo",
+        ),
+        (
+            GRID.replace("epsilon = 2.0", "epsilon = 1e-6"),
+            "too small for any step",
+        ),
+        (
+            GRID.replace("steps = [3, 6]", &huge),
+            "more than 10000 candidates",
+        ),
+    ] {
+        let (space, out) = fresh("hopeless", &space);
+        let output = tune(&space, &out);
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        assert!(said.contains(why), "{said}");
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn a_folder_of_something_else_is_refused_and_left_alone() {
+    let (space, out) = fresh("other", GRID);
+    fs::create_dir_all(&out).unwrap();
+    fs::write(out.join("precious"), "kept").unwrap();
+    let output = tune(&space, &out);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("Nothing was spent"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(files(&out), set(&["precious"]));
+}
