@@ -1,9 +1,9 @@
 //! `tacita resume`: goes on with a run that stopped or died.
 
 use super::train;
-use crate::run::{self, Output};
+use crate::run::{self, Output, RunFolder};
 use crate::tune;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,6 +31,14 @@ pub struct Args {
 /// Runs `tacita resume`.
 pub fn run(args: &Args) -> Result<ExitCode> {
     tune::refuse_secret(&args.folder)?;
+    let (_, record) = RunFolder::open(&args.folder)?;
+    // Its own ε does not pay for the search.
+    ensure!(
+        record.search.is_none(),
+        "{} is a run of a search, whose guarantee covers all its runs together; go on with the search by its \
+         `tacita tune` command. Nothing was spent",
+        args.folder.display()
+    );
     let output = Output { quiet: args.quiet };
     let outcome = run::resume(&args.folder, output)?;
     Ok(train::finish(&outcome, args.json))

@@ -87,7 +87,7 @@ fn an_interrupted_grid_states_the_epsilon_of_the_search() {
     // Three steps alone cost far less than the budget of the search.
     assert!(upper(&reports[0]) > 1.9 && upper(&reports[0]) <= 2.0);
     assert_eq!(upper(&reports[0]), upper(&reports[1]));
-    // So does one that is copied away and gone on with alone, which writes its report again.
+    // One that is copied away is not gone on with alone, which would state its own.
     let copy = out.join("copy");
     fs::create_dir(&copy).unwrap();
     for file in fs::read_dir(out.join("runs/1")).unwrap() {
@@ -96,7 +96,9 @@ fn an_interrupted_grid_states_the_epsilon_of_the_search() {
     }
     let mut program = Command::new(env!("CARGO_BIN_EXE_tacita"));
     let resumed = program.arg("resume").arg(&copy).output().unwrap();
-    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    assert_eq!(resumed.status.code(), Some(2));
+    let said = text(&resumed.stderr);
+    assert!(said.contains("tacita tune"), "{said}");
     assert_eq!(json(&copy.join("report.json")), reports[0]);
 }
 
