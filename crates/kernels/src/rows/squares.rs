@@ -3,10 +3,11 @@ use crate::distinct::Distinct;
 use crate::vector::{PIECE, round_up, squares, vectorised};
 use rayon::prelude::*;
 
-/// Upper bounds on the squared norm of each sample's gradient, and on Σₜ ‖`gradient[i, t]`‖.
+/// Upper bounds on the squared norm of each sample's gradient, and on Σₜ ‖`gradient[i, t]`‖ over the
+/// positions whose row occurs more than once.
 ///
-/// Both are accumulated in f64 and rounded up to f32. The second ("reach") bounds the norm before
-/// equal rows cancel, and so the rounding of a sum of them.
+/// Both are accumulated in f64 and rounded up to f32. The second ("reach") is what equal rows are
+/// before they cancel: the rounding of a sum of them is a share of it, and not of the norm.
 ///
 /// # Shapes
 /// - `rows`: `[batch, positions]`; `gradient`: `[batch, positions, width]`.
@@ -76,10 +77,10 @@ pub fn per_sample_squares_shared(
             || Sample::new(bound, positions, 0),
             |sample, index| {
                 sample.number(&rows[index * positions..][..positions]);
-                let repeats: u64 = sample.counts[..sample.distinct.count()]
-                    .iter()
-                    .map(|&count| u64::from(count) * u64::from(count))
-                    .sum();
+                let counts = &sample.counts[..sample.distinct.count()];
+                let counts = counts.iter().map(|&count| u64::from(count));
+                let repeats: u64 = counts.clone().map(|count| count * count).sum();
+                let repeated: u64 = counts.filter(|&count| count > 1).sum();
                 let gradient = &gradient[index * width..][..width];
                 let square = vectorised(
                     #[inline(always)]
@@ -87,7 +88,7 @@ pub fn per_sample_squares_shared(
                 );
                 (
                     round_up(repeats as f64 * square, width),
-                    round_up(positions as f64 * square.sqrt(), width),
+                    round_up(repeated as f64 * square.sqrt(), width),
                 )
             },
         )
@@ -108,7 +109,7 @@ struct Sample {
     slots: Vec<u32>,
     /// How often each distinct row occurs.
     counts: Vec<u32>,
-    /// ‖gradient‖² of each position.
+    /// ‖gradient‖² of each position whose row occurs more than once, zero for the others.
     lengths: Vec<f64>,
     /// The sum of the gradients of each distinct row that occurs more than once; zero between samples.
     sums: Vec<f64>,
@@ -143,11 +144,12 @@ impl Sample {
         for (position, &slot) in self.slots.iter().enumerate() {
             let gradient = &gradient[position * width..][..width];
             let length = squares(gradient);
-            self.lengths[position] = length;
             // Most rows occur once, and need no sum.
             if self.counts[slot as usize] == 1 {
+                self.lengths[position] = 0.0;
                 square += length;
             } else {
+                self.lengths[position] = length;
                 accumulate(&mut self.sums[slot as usize * width..][..width], gradient);
             }
         }

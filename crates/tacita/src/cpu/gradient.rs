@@ -58,9 +58,10 @@ pub(crate) fn recomputed_norm(convolution: &Convolution) -> Option<SquaredNorm> 
         kernels::per_sample_norms(&sizes, x.slice(), dy.slice());
     let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
     let norm = SquaredNorm::relative(tensor(squares), ROUNDINGS);
-    // What is summed later is the exact product, not this rounded one.
-    let error = tensor(reach) * gamma(sizes.positions());
-    Some(norm.off_by(error))
+    // What is summed later is not this rounded product.
+    let reach = tensor(reach);
+    let error = reach.clone() * gamma(sizes.positions());
+    Some(norm.off_by(error).summed(reach, sizes.positions()))
 }
 
 /// Norms of a convolution from inner products between positions.
@@ -70,10 +71,9 @@ pub(crate) fn gram_norm(convolution: &Convolution) -> Option<SquaredNorm> {
     let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
     let operations = 2 * (sizes.patch() + sizes.channels_out / sizes.groups) + 8;
     let reach = tensor(reach);
-    Some(SquaredNorm::within(
-        tensor(squares).clamp_min(0.0),
-        reach.clone() * reach * gamma(operations),
-    ))
+    let slack = reach.clone() * reach.clone() * gamma(operations);
+    let norm = SquaredNorm::within(tensor(squares).clamp_min(0.0), slack);
+    Some(norm.summed(reach, sizes.positions()))
 }
 
 /// Σᵢ cᵢ gᵢ, `[elements]`.

@@ -44,6 +44,10 @@ impl CardRows {
         self.dims()[2]
     }
 
+    pub fn positions(&self) -> usize {
+        self.dims()[1]
+    }
+
     pub fn bytes(&self) -> usize {
         let [batch, positions, width] = self.dims();
         4 * batch * positions * (width + 1)
@@ -80,6 +84,15 @@ impl CardRows {
             width as u32,
         );
         Tensor::from_primitive::<Cuda>(squares)
+    }
+
+    /// Σₜ ‖right_{i,t}‖, which does not cancel as equal rows may. `[batch]`
+    pub fn reach(&self) -> Tensor<1> {
+        let right: Tensor<3> = Tensor::from_primitive::<Cuda>(self.right.clone());
+        let [batch, positions, _] = self.dims();
+        let lengths = right.square().sum_dim(2).sqrt();
+        let reach = lengths.reshape([batch, positions]).sum_dim(1);
+        reach.reshape([batch])
     }
 
     /// Σᵢ cᵢ gᵢ, `[table · width]`.

@@ -114,6 +114,13 @@ impl SquaredNorm {
         }
     }
 
+    /// With room for the weighted sum, which adds up the terms of every entry in f32: where they cancel,
+    /// what they leave can be less than those roundings. `reach` is the sum of the norms of the terms.
+    pub fn summed(self, reach: Tensor<1>, terms: usize) -> Self {
+        // One rounding more, of the product with the factor.
+        self.off_by(reach * gamma(terms + 1))
+    }
+
     /// Twice an inner product, as the square of a sum has it.
     pub fn twice(self) -> Self {
         Self {

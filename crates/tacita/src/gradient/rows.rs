@@ -53,14 +53,19 @@ impl Rows {
 
     /// ‖g_i‖², equal rows added up first.
     pub fn squared_norm(&self) -> SquaredNorm {
-        match self {
-            Self::Host(rows) => rows.squared_norm(),
+        let (norm, reach, positions) = match self {
+            Self::Host(rows) => {
+                let (norm, reach) = rows.squared_norm();
+                (norm, reach, rows.positions())
+            }
             #[cfg(feature = "cuda")]
             Self::Card(rows) => {
                 let (value, operations) = sum_last(rows.squares());
-                SquaredNorm::relative(value, operations + 2)
+                let norm = SquaredNorm::relative(value, operations + 2);
+                (norm, rows.reach(), rows.positions())
             }
-        }
+        };
+        norm.summed(reach, positions)
     }
 
     /// Σᵢ cᵢ gᵢ, `[table · width]`.
@@ -145,14 +150,16 @@ impl HostRows {
 
     /// ‖g_i‖² by adding the vectors of equal rows: time and memory linear in the positions, where the
     /// equal-token Gram matrix is quadratic. In f64, so only the final rounding is left to bound.
-    pub fn squared_norm(&self) -> SquaredNorm {
+    /// And Σₜ ‖right_{i,t}‖ over rows that repeat.
+    fn squared_norm(&self) -> (SquaredNorm, Tensor<1>) {
         let squares = match self.shared {
             true => kernels::per_sample_squares_shared,
             false => kernels::per_sample_squares,
         };
         let positions = self.positions();
-        let (squares, _) = squares(&self.rows, &self.right, self.batch, positions, self.width);
-        SquaredNorm::relative(Tensor::from_data(squares.as_slice(), &self.device), 2)
+        let (squares, reach) = squares(&self.rows, &self.right, self.batch, positions, self.width);
+        let tensor = |values: Vec<f32>| Tensor::from_data(values.as_slice(), &self.device);
+        (SquaredNorm::relative(tensor(squares), 2), tensor(reach))
     }
 
     /// Σᵢ cᵢ gᵢ, `[table · width]`.

@@ -1,8 +1,10 @@
-//! No norm bound lies below the truth, computed in f64 from the same factors.
+//! No norm bound lies below the truth, computed in f64 from the same factors, or below what its
+//! sample adds to a sum in f32.
 
-use super::norm::SquaredNorm;
+use super::norm::{Norms, SquaredNorm};
 use super::outer;
 use super::rows::Rows;
+use crate::clipping::ClipRule;
 use burn::tensor::{Tensor, TensorData};
 use proptest::prelude::*;
 
@@ -58,12 +60,26 @@ fn assert_bounds(what: &str, norm: SquaredNorm, truths: &[f64]) {
             value + slack >= *truth,
             "{what}: {value:e} + {slack:e} < {truth:e}"
         );
-        // Embeddings carry the roundings of sums that cancel in the value itself: near 1e-7 of the
-        // terms, even f64 leaves some 1e-5 of the square.
+        // As tight as it says: the truth lies within the slack below the value, too.
         assert!(
             value - slack <= truth * 1.000_1,
             "{what}: {value:e} - {slack:e} > {truth:e}"
         );
+    }
+}
+
+/// A sample scaled to norm 1 by its bound stays below 1 when it is summed, roundings included.
+fn assert_summed(what: &str, norm: SquaredNorm, sum: impl Fn(Tensor<1>) -> Tensor<1>) {
+    let norms = Norms::from_groups(vec![norm]);
+    let factors = ClipRule::Auto { gamma: 0.0 }.factors(&norms, &[1.0]);
+    let batch = factors.dims()[0];
+    let factors: Vec<f32> = factors.into_data().iter().collect();
+    for sample in 0..batch {
+        let mut alone = vec![0.0; batch];
+        alone[sample] = factors[sample];
+        let sum = sum(tensor(&alone, [batch]));
+        let square: f64 = sum.into_data().iter::<f64>().map(|v| v * v).sum();
+        assert!(square.sqrt() <= 1.0, "{what}: {:e}", square.sqrt());
     }
 }
 
@@ -91,10 +107,16 @@ proptest! {
                 d, p,
             ))
             .collect();
-        assert_bounds("gram", outer::gram(&left, &right), &truths);
-        assert_bounds("recomputed", outer::recompute(&left, &right, 64), &truths);
+        let bounds = |what, norm: SquaredNorm| {
+            assert_bounds(what, norm.clone(), &truths);
+            assert_summed(what, norm, |factors| {
+                outer::weighted_sum(left.clone(), right.clone(), factors)
+            });
+        };
+        bounds("gram", outer::gram(&left, &right));
+        bounds("recomputed", outer::recompute(&left, &right, 64));
         if positions == 1 {
-            assert_bounds("ghost", outer::ghost(&left, &right), &truths);
+            bounds("ghost", outer::ghost(&left, &right));
         }
     }
 
@@ -112,6 +134,8 @@ proptest! {
             TensorData::new(tokens, [1, positions]), &crate::testkit::device());
         let right = tensor(&values, [1, positions, width]);
         let truths = [truth(&one_hot, &values, table, width)];
-        assert_bounds("rows", Rows::new(rows, right).squared_norm(), &truths);
+        let rows = Rows::new(rows, right);
+        assert_bounds("rows", rows.squared_norm(), &truths);
+        assert_summed("rows", rows.squared_norm(), |factors| rows.weighted_sum(factors, table));
     }
 }
