@@ -44,6 +44,7 @@ pub fn known(set: Builtin) -> Known {
         ),
         Builtin::Adult => (32_561, Shape::Rows { width: 108 }, 2),
         Builtin::Pneumonia => (5_216, image(1, 64), 2),
+        Builtin::PneumoniaResplit => (5_293, image(1, 64), 2),
     };
     Known {
         records,

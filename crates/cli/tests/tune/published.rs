@@ -28,6 +28,17 @@ fn random_search_publishes_its_winner_and_nothing_else() {
     assert!(best.upper_bound().unwrap() <= upper && upper <= 2.0);
     promises_what_the_search_does(&out.join("winner"), upper);
 
+    // What a link leads to is not part of the search.
+    #[cfg(unix)]
+    {
+        let before = fs::metadata(&space).unwrap().modified().unwrap();
+        std::os::unix::fs::symlink(&space, out.join("link")).unwrap();
+        assert_eq!(tune(&space, &out).status.code(), Some(0));
+        fs::remove_file(out.join("link")).unwrap();
+        assert_eq!(fs::metadata(&space).unwrap().modified().unwrap(), before);
+        assert_eq!(tune(&space, &out).status.code(), Some(0));
+    }
+
     // All times are one, and the same command again leaves them so.
     for _ in 0..2 {
         let mut times = BTreeSet::new();

@@ -76,3 +76,20 @@ fn a_folder_of_something_else_is_refused_and_left_alone() {
     );
     assert_eq!(files(&out), set(&["precious"]));
 }
+
+/// Of two processes that start one search at once, the second finds an empty folder that is locked.
+#[cfg(unix)]
+#[test]
+fn a_search_that_another_process_has_begun_is_refused() {
+    let (space, out) = fresh("begun", RANDOM);
+    fs::create_dir(&out).unwrap();
+    let lock = fs::File::open(&out).unwrap();
+    lock.lock().unwrap();
+    let output = tune(&space, &out);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("in use by another process"), "{said}");
+    assert!(files(&out).is_empty());
+    drop(lock);
+    found(&tune(&space, &out));
+}

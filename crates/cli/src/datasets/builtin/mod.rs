@@ -46,6 +46,8 @@ pub enum Builtin {
     Adult,
     /// 64 × 64 chest X-rays of children.
     Pneumonia,
+    /// The same, split anew: a tenth of all images is the test set.
+    PneumoniaResplit,
 }
 
 impl Builtin {
@@ -61,6 +63,7 @@ impl Builtin {
             Self::Names => "names",
             Self::Adult => "adult",
             Self::Pneumonia => "pneumonia",
+            Self::PneumoniaResplit => "pneumonia-resplit",
         }
     }
 
@@ -75,7 +78,7 @@ impl Builtin {
             Self::AgNews => &ag_news::SITE,
             Self::Names => &names::SITE,
             Self::Adult => &adult::SITE,
-            Self::Pneumonia => &pneumonia::SITE,
+            Self::Pneumonia | Self::PneumoniaResplit => &pneumonia::SITE,
         })
     }
 
@@ -105,6 +108,7 @@ impl Builtin {
             Self::Names => names::read(&found, options),
             Self::Adult => adult::read(&found),
             Self::Pneumonia => pneumonia::read(&found, features),
+            Self::PneumoniaResplit => pneumonia::read_resplit(&found, features),
         }
     }
 }

@@ -127,6 +127,18 @@ fn pneumonia_has_the_published_counts() {
 }
 
 #[test]
+fn pneumonia_split_anew_keeps_every_image_and_its_class() {
+    let Some(data) = set(Builtin::PneumoniaResplit) else {
+        return;
+    };
+    let [training, test] = class_counts(&data);
+    assert_eq!(training[0] + test[0], 1341 + 234);
+    assert_eq!(training[1] + test[1], 3875 + 390);
+    let known = crate::run::known(Builtin::PneumoniaResplit).records;
+    assert_eq!(data.training.count() as u64, known);
+}
+
+#[test]
 fn imdb_has_the_published_counts_and_hashed_words() {
     let Some(data) = set(Builtin::Imdb) else {
         return;
