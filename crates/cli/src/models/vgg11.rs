@@ -18,6 +18,10 @@ const START: Initializer = Initializer::KaimingNormal {
     fan_out_only: false,
 };
 
+/// Mean and deviation of pixels, rounded from those of ImageNet, by which such networks scale their input: public
+/// constants. Without them all gradients of a batch are much alike, whatever the class.
+const PIXELS: [f64; 2] = [0.45, 0.225];
+
 /// Channels of each convolution, in stages that end with a pooling.
 const STAGES: [&[usize]; 5] = [&[64], &[128], &[256, 256], &[512, 512], &[512, 512]];
 
@@ -89,6 +93,8 @@ impl Vgg11 {
     /// - images: `[batch, channels, width, width]`
     /// - result: `[batch, classes]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        let [mean, deviation] = PIXELS;
+        let images = (images - mean) / deviation;
         let features = self.stages.iter().fold(images, |images, stage| {
             let convolve = |images, layer: &Conv2d| relu(layer.forward(images));
             self.pool.forward(stage.iter().fold(images, convolve))

@@ -61,6 +61,8 @@ pub struct Diagnostic {
     pub at: Vec<u64>,
     /// What the paper leaves open or is otherwise here.
     pub chosen: Vec<String>,
+    /// How what is seen compares with the paper's picture.
+    pub differences: Option<String>,
     settings: Table,
     /// The lines.
     #[serde(rename = "line")]

@@ -100,6 +100,9 @@ fn gradients(
     )?;
     let name = format!("results-{}-{}", diagnostic.paper, diagnostic.figure);
     let figure = picture(page, &name, &diagnostic.source, chart);
+    if let Some(differences) = &diagnostic.differences {
+        writeln!(page, "\nDifferences: {differences}")?;
+    }
     made_by(
         page,
         seen.iter()
