@@ -2,7 +2,7 @@
 
 use super::Values;
 use super::convolution::geometry;
-use crate::gradient::{Convolution, SquaredNorm, gamma};
+use crate::gradient::{Convolution, SquaredNorm};
 use burn::tensor::Tensor;
 use tacita_kernels::convolution as kernels;
 use tacita_kernels::convolution::Geometry;
@@ -58,10 +58,7 @@ pub(crate) fn recomputed_norm(convolution: &Convolution) -> Option<SquaredNorm> 
         kernels::per_sample_norms(&sizes, x.slice(), dy.slice());
     let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
     let norm = SquaredNorm::relative(tensor(squares), ROUNDINGS);
-    // What is summed later is not this rounded product.
-    let reach = tensor(reach);
-    let error = reach.clone() * gamma(sizes.positions());
-    Some(norm.off_by(error).summed(reach, sizes.positions()))
+    Some(norm.recomputed(tensor(reach), sizes.positions()))
 }
 
 /// Norms of a convolution from inner products between positions.
@@ -70,10 +67,9 @@ pub(crate) fn gram_norm(convolution: &Convolution) -> Option<SquaredNorm> {
     let kernels::Norms { squares, reach } = kernels::gram_norms(&sizes, x.slice(), dy.slice());
     let tensor = |values: Vec<f32>| -> Tensor<1> { Values::new(values, [sizes.batch]).into() };
     let operations = 2 * (sizes.patch() + sizes.channels_out / sizes.groups) + 8;
-    let reach = tensor(reach);
-    let slack = reach.clone() * reach.clone() * gamma(operations);
-    let norm = SquaredNorm::within(tensor(squares).clamp_min(0.0), slack);
-    Some(norm.summed(reach, sizes.positions()))
+    let (squares, reach) = (tensor(squares), tensor(reach));
+    let norm = SquaredNorm::from_gram(squares, reach, operations, sizes.positions());
+    Some(norm)
 }
 
 /// Σᵢ cᵢ gᵢ, `[elements]`.

@@ -1,7 +1,7 @@
 //! g_i = Σₜ aₜ ⊗ bₜ in one block: norms without keeping a gradient, weighted sums.
 
 use super::Values;
-use crate::gradient::{Size, SquaredNorm, Strategy, gamma};
+use crate::gradient::{Size, SquaredNorm, Strategy};
 use burn::backend::Flex;
 use burn::tensor::Tensor;
 use std::collections::VecDeque;
@@ -75,9 +75,9 @@ pub(crate) fn gram(
     let operations = d + right.dims()[3] + 2 * positions + 4;
     let (left, right) = (cache.of(left)?, cache.of(right)?);
     let [squares, reach] = tensors(outer::gram_norms(&left, &right));
-    let slack = reach.clone() * reach.clone() * gamma(operations);
-    let norm = SquaredNorm::within(squares.clamp_min(0.0), slack);
-    Some(norm.summed(reach, positions))
+    Some(SquaredNorm::from_gram(
+        squares, reach, operations, positions,
+    ))
 }
 
 /// The norm of gradients that are formed part by part and dropped.
@@ -91,9 +91,7 @@ pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>) -> Option<SquaredNo
     let norms = outer::formed_norms(left.slice(), right.slice(), positions, sizes);
     let [squares, reach] = tensors(norms);
     let norm = SquaredNorm::relative(squares, super::gradient::ROUNDINGS);
-    // What is summed later is not this rounded product.
-    let error = reach.clone() * gamma(positions);
-    Some(norm.off_by(error).summed(reach, positions))
+    Some(norm.recomputed(reach, positions))
 }
 
 /// Σᵢ cᵢ gᵢ, `[d · p]`.

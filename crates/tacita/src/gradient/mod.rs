@@ -33,8 +33,6 @@ pub use contribution::{Contribution, Target};
 pub use norm::Norms;
 #[cfg(any(feature = "cpu", feature = "cuda"))]
 pub(crate) use norm::SquaredNorm;
-#[cfg(feature = "cpu")]
-pub(crate) use norm::gamma;
 pub(crate) use norm::operand_error;
 #[cfg(feature = "cuda")]
 pub(crate) use outer::long_product;

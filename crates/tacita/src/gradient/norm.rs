@@ -121,6 +121,21 @@ impl SquaredNorm {
         self.off_by(reach * gamma(terms + 1))
     }
 
+    /// From inner products between `terms` positions, whose terms cancel: the error is bounded on the
+    /// square of `reach`.
+    #[cfg(feature = "cpu")]
+    pub fn from_gram(value: Tensor<1>, reach: Tensor<1>, operations: usize, terms: usize) -> Self {
+        let slack = reach.clone() * reach.clone() * gamma(operations);
+        Self::within(value.clamp_min(0.0), slack).summed(reach, terms)
+    }
+
+    /// Of a gradient that was added up from `terms` and dropped: what is summed later is not this
+    /// rounded product.
+    pub fn recomputed(self, reach: Tensor<1>, terms: usize) -> Self {
+        self.off_by(reach.clone() * gamma(terms))
+            .summed(reach, terms)
+    }
+
     /// Twice an inner product, as the square of a sum has it.
     pub fn twice(self) -> Self {
         Self {

@@ -56,13 +56,12 @@ pub(crate) fn gram(left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
     let error = gamma(operations) + 4.1 * operand_error(&left.device());
     let slack = reach.clone() * reach.clone() * error;
     let norm = SquaredNorm::within(value.clamp_min(0.0), slack);
-    summed(norm, reach, left)
+    summed_otherwise(norm.summed(reach.clone(), positions), reach, left)
 }
 
-/// With room for the weighted sum, whose operands are also rounded otherwise than those of the norm:
-/// each aₜ ⊗ bₜ by at most two operand errors more.
-fn summed(norm: SquaredNorm, reach: Tensor<1>, left: &Tensor<4>) -> SquaredNorm {
-    let norm = norm.summed(reach.clone(), left.dims()[2]);
+/// With room for operands that the weighted sum rounds otherwise than the norm did: each aₜ ⊗ bₜ by at
+/// most two operand errors more.
+fn summed_otherwise(norm: SquaredNorm, reach: Tensor<1>, left: &Tensor<4>) -> SquaredNorm {
     match operand_error(&left.device()) {
         0.0 => norm,
         error => norm.off_by(reach * (3.0 * error)),
@@ -109,10 +108,9 @@ pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>, workspace: usize) -
         let left = left.clone().narrow(0, first, count);
         let right = right.clone().narrow(0, first, count);
         let norm = sum_of_squares(materialise(&left, &right));
-        // What is summed later is not this rounded product.
         let reach = reach(&left, &right);
-        let norm = norm.off_by(reach.clone() * gamma(size.positions));
-        summed(norm, reach, &left)
+        let norm = norm.recomputed(reach.clone(), size.positions);
+        summed_otherwise(norm, reach, &left)
     })
 }
 
