@@ -45,6 +45,7 @@ mod report;
 mod sampling;
 mod schedule;
 pub mod session;
+mod start;
 pub mod tape;
 pub mod testkit;
 mod trainer;
@@ -67,6 +68,7 @@ pub use session::{
     Bounded, MicroBatch, Noisy, OpenRound, Opening, Session, SessionError, SessionOptions,
     Statistic,
 };
+pub use start::{StartError, Started, start_from};
 pub use trainer::{Progress, TrainError, Trained, Trainer};
 
 /// Keeps the example of the project's README running.

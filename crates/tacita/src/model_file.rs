@@ -80,13 +80,14 @@ pub fn load_model<M: Module>(model: M, path: &Path) -> Result<M, CheckpointError
                 parameter.shape
             )));
         }
-        let (numbers, _) = tensor.data().as_chunks::<4>();
-        values.push(
-            numbers
-                .iter()
-                .map(|number| f32::from_le_bytes(*number))
-                .collect(),
-        );
+        values.push(numbers(&tensor));
     }
     parameter_values::with_values(model, &values).ok_or(CheckpointError::OtherRun)
+}
+
+/// The values of a tensor of 32-bit numbers.
+pub(crate) fn numbers(tensor: &TensorView) -> Vec<f32> {
+    let (numbers, _) = tensor.data().as_chunks::<4>();
+    let numbers = numbers.iter().map(|number| f32::from_le_bytes(*number));
+    numbers.collect()
 }

@@ -169,6 +169,7 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
             let public = PublicFacts {
                 records: known.records,
                 shape: run::known_shape(*set, &settings)?,
+                classes: known.classes,
                 estimates_bounds: false,
                 private_test: false,
                 public_test: true,
@@ -190,6 +191,7 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
                 records: (records as f64 * kept).round() as u64,
                 // Where nothing is declared it only chooses between models by name.
                 shape: shape.unwrap_or(Shape::Rows { width: 1 }),
+                classes: classes.unwrap_or(2),
                 estimates_bounds: settings.estimate_bounds,
                 private_test: own_test && !settings.public_test,
                 public_test: own_test && settings.public_test,
@@ -198,6 +200,9 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
         }
     };
     let resolved = Resolved::new(settings, public, None)?;
+    if input.is_some() {
+        run::check_model(&resolved.settings, public)?;
+    }
     let estimate = input
         .map(|(_, classes)| run::estimate(&resolved, classes))
         .transpose()?;

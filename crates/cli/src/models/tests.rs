@@ -31,6 +31,10 @@ fn benchmark_models_have_the_parameters_of_their_peers() {
         26_010, 269_322, 160_306, 109_842, 48_705, 5_752_834, 6_575_370, 34_435_466,
     ];
     assert_eq!(counts, peers);
+    // The convolutions of `torchvision.models.vgg11` on one channel, and a linear layer for two classes.
+    let without_hidden = Vgg11Config::new(64, 0, 2).with_channels(1).init(&device);
+    let convolutions = 9_220_480 - 2 * 64 * 3 * 3;
+    assert_eq!(without_hidden.num_params(), convolutions + 2048 * 2 + 2);
 }
 
 fn images<const D: usize>(shape: [usize; D]) -> Tensor<D> {

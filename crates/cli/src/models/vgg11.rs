@@ -1,4 +1,4 @@
-//! VGG-11: eight convolutions and three linear layers.
+//! VGG-11: eight convolutions, then three linear layers or one.
 
 use super::batch::{Labelled, cross_entropy};
 use super::cnn::same_on_all_sides;
@@ -30,7 +30,7 @@ const STAGES: [&[usize]; 5] = [&[64], &[128], &[256, 256], &[512, 512], &[512, 5
 pub struct Vgg11Config {
     /// Width of the images, a multiple of 32.
     pub image_width: usize,
-    /// Width of the two linear layers before the last.
+    /// Width of the two linear layers before the last; 0 for none, so that the last takes the convolutions' features.
     pub hidden: usize,
     /// Number of classes.
     pub classes: usize,
@@ -44,7 +44,7 @@ pub struct Vgg11Config {
 pub struct Vgg11 {
     stages: Vec<Vec<Conv2d>>,
     pool: MaxPool2d,
-    hidden: [Linear; 2],
+    hidden: Vec<Linear>,
     output: Linear,
 }
 
@@ -74,14 +74,17 @@ impl Vgg11Config {
                 .init(device)
         };
         let width = self.image_width / 32;
+        let features = channels * width * width;
+        let widths = match self.hidden {
+            0 => vec![features],
+            hidden => vec![features, hidden, hidden],
+        };
+        let hidden = widths.windows(2).map(|pair| linear(pair[0], pair[1]));
         Vgg11 {
             stages,
             pool: MaxPool2dConfig::new([2, 2]).with_strides([2, 2]).init(),
-            hidden: [
-                linear(channels * width * width, self.hidden),
-                linear(self.hidden, self.hidden),
-            ],
-            output: linear(self.hidden, self.classes),
+            hidden: hidden.collect(),
+            output: linear(widths[widths.len() - 1], self.classes),
         }
     }
 }

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 /// Every experiment there is.
-const FILES: [&str; 20] = [
+const FILES: [&str; 21] = [
     include_str!("../../papers/dynamic-table1-mnist.toml"),
     include_str!("../../papers/dynamic-table1-fashion-mnist.toml"),
     include_str!("../../papers/dynamic-table2-imdb.toml"),
     include_str!("../../papers/dynamic-table3-names.toml"),
     include_str!("../../papers/dynamic-table5-pneumonia.toml"),
+    include_str!("../../papers/dynamic-table5-pneumonia-random-start.toml"),
     include_str!("../../papers/dynamic-figure3-mnist.toml"),
     include_str!("../../papers/auto-table1-mnist.toml"),
     include_str!("../../papers/auto-table1-fashion-mnist.toml"),

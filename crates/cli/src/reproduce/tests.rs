@@ -42,6 +42,7 @@ fn facts(settings: &Settings) -> PublicFacts {
     PublicFacts {
         records: known.records,
         shape: words.map_or(known.shape, |words| Shape::Rows { width: 100 * words }),
+        classes: 2,
         estimates_bounds: false,
         private_test: false,
         public_test: true,

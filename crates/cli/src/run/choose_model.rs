@@ -154,7 +154,10 @@ pub fn with_model<V: Visitor>(
     device: &Device,
     visitor: V,
 ) -> Result<V::Output> {
-    ensure!(hidden != Some(0), "--hidden must be at least 1, got 0");
+    ensure!(
+        hidden != Some(0) || name == ModelName::Vgg11,
+        "--hidden must be at least 1, got 0"
+    );
     let visitor = OnDevice {
         visitor,
         device: device.clone().autodiff(),

@@ -2,7 +2,7 @@
 
 use super::device::{device, fix_seed};
 use super::train::{STOP, public_facts, watch_for_stop};
-use super::{FromSet, Resolved, Settings, Visitor, choose_model};
+use super::{FromSet, Resolved, Settings, Visitor, choose_model, public_start};
 use crate::datasets::{self, DataSet, Opened};
 use crate::models::Scored;
 use anyhow::{Context, Result, bail};
@@ -81,6 +81,7 @@ impl Visitor for Looking {
         let mut looks = Vec::new();
         watch_for_stop();
         let run = self.run;
+        let model = public_start::begin(run.settings.start.as_deref(), model)?;
         let mut trainer = Trainer::new(run.plan.clone(), run.new_optimizer(), run.learning_rate)
             .keys(Keys::fixed_seed(self.seed))
             .stop_when(|| STOP.load(Ordering::SeqCst))

@@ -41,6 +41,13 @@ pub fn facts(
                 .into(),
         );
     }
+    if record.start.is_some() {
+        caveats.push(
+            "The weights the model started from were declared public. The guarantee says nothing about the records \
+             they were learned from; if those were among the records of this run, it does not hold for them."
+                .into(),
+        );
+    }
     Facts {
         tacita_facts: FORMAT,
         name: record.name.clone(),
@@ -127,7 +134,14 @@ fn preparation(record: &RunRecord) -> Vec<Preparation> {
             Basis::PrivatelyEstimated => Origin::PrivatelyEstimated,
         },
     });
-    prepared.collect()
+    let started = record.start.iter().map(|start| Preparation {
+        what: format!(
+            "model started from the weights in {} (SHA-256 {})",
+            start.file, start.sha256
+        ),
+        origin: Origin::Declared,
+    });
+    prepared.chain(started).collect()
 }
 
 /// A learned quantity is what was seen; a scheduled one is computed at its corners.

@@ -1,7 +1,7 @@
 //! The folder of a run. Everything in it may be published if the run was private: no key, index, loss,
 //! time or realised batch size is written.
 
-use super::{ModelName, Settings};
+use super::{ModelName, Settings, StartedFrom};
 use crate::datasets::{About, Preparation, Shape};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,9 @@ pub struct RunRecord {
     /// A released histogram that gave bounds of columns, and the standard deviation of its noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<(Vec<f32>, f64)>,
+    /// The weights it started from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartedFrom>,
     /// The search it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<PartOfSearch>,

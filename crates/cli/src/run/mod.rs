@@ -18,6 +18,7 @@ mod plain;
 mod policies;
 mod preset;
 mod progress;
+mod public_start;
 mod resolved;
 mod settings;
 mod spending;
@@ -32,6 +33,7 @@ pub use folder::{PartOfSearch, RunFolder, RunRecord, lock, make, write_lasting, 
 pub use plain::train_without_privacy;
 pub use preset::Preset;
 pub use progress::words;
+pub use public_start::{PublicStart, StartedFrom};
 pub use resolved::{PublicFacts, Resolved, worth_a_step};
 pub use settings::Settings;
 pub use train::{

@@ -3,7 +3,7 @@
 use super::device::{device, fix_seed};
 use super::evaluate::{evaluate, mean};
 use super::train::{STOP, watch_for_stop};
-use super::{FromSet, Settings, Visitor, choose_model};
+use super::{FromSet, Settings, Visitor, choose_model, public_start};
 use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::Scored;
 use crate::random::SplitMix;
@@ -59,7 +59,7 @@ struct PlainTraining<'a> {
 impl Visitor for PlainTraining<'_> {
     type Output = Option<Plain>;
 
-    fn visit<R: FromSet, M: Scored<R::Batch>>(self, mut model: M) -> Result<Self::Output> {
+    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output> {
         let Self {
             settings,
             data,
@@ -84,6 +84,7 @@ impl Visitor for PlainTraining<'_> {
             rate > 0.0 && rate.is_finite(),
             "the learning rate must be above 0, got {rate}"
         );
+        let mut model = public_start::begin(settings.start.as_deref(), model)?;
         let mut optimizer = optimizer(settings.optimizer.as_deref().unwrap_or("sgd"))?;
         let mut order = Order::new(count, settings.seed.unwrap_or(0));
         let mut over_steps = Vec::new();

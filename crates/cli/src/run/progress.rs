@@ -90,6 +90,12 @@ pub fn words(run: &Resolved, name: &str, parameters: Option<usize>) -> String {
             features.name()
         ));
     }
+    if let Some(start) = &settings.start {
+        lines.push(format!(
+            "  start       weights in {}, whose records are not covered",
+            start.display()
+        ));
+    }
     let mut policy = settings.clipping.clone().unwrap_or_default();
     if settings.per_layer {
         policy.push_str(" per layer");

@@ -42,6 +42,8 @@ pub struct PublicFacts {
     pub records: u64,
     /// Input of the model.
     pub shape: Shape,
+    /// Classes as declared.
+    pub classes: usize,
     /// Whether bounds of columns are estimated first.
     pub estimates_bounds: bool,
     /// Whether there are private test records to be scored.

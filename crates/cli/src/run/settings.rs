@@ -85,9 +85,12 @@ pub struct Settings {
     /// Model [default: what suits the data]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<ModelName>,
-    /// Width of hidden layers
+    /// Width of hidden layers; 0 for none in vgg11
     #[arg(long, value_name = "N", help_heading = "Model")]
     pub hidden: Option<usize>,
+    /// Weights to start from, such as the model.safetensors of a run on public records: not covered by the guarantee
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub start: Option<PathBuf>,
 
     /// Budget ε: the noise is the least that keeps it
     #[arg(
@@ -262,7 +265,7 @@ impl Settings {
         }
         first!(
             data, csv, parquet, jsonl, images, text, label, classes, schema, declared, records,
-            test, test_share, data_dir, features, preset, model, hidden, epsilon, delta, noise, score_noise,
+            test, test_share, data_dir, features, preset, model, hidden, start, epsilon, delta, noise, score_noise,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;

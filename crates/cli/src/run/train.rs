@@ -1,6 +1,6 @@
 //! Starts a run, or goes on with one.
 
-use super::device::{device, fix_seed};
+use super::device::{device, fix_seed, host};
 use super::evaluate::{evaluate, mean};
 use super::finish::Finish;
 use super::metrics::{Metric, Metrics};
@@ -8,7 +8,8 @@ use super::progress::ProgressLine;
 use super::resolved::{PublicFacts, model};
 use super::spending::Spending;
 use super::{
-    FromSet, PartOfSearch, Resolved, RunFolder, RunRecord, Settings, Visitor, choose_model,
+    FromSet, PartOfSearch, PublicStart, Resolved, RunFolder, RunRecord, Settings, Visitor,
+    choose_model,
 };
 use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::Scored;
@@ -71,8 +72,8 @@ pub fn start(
     let opened = datasets::open(&settings.source()?, &options)?;
     let public = public_facts(&opened, &settings)?;
     let run = Resolved::new(settings, public, None)?;
-    if matches!(opened, Opened::NeedsBounds(_)) {
-        // Before anything is spent on bounds.
+    if matches!(opened, Opened::NeedsBounds(_)) || run.settings.start.is_some() {
+        // Before anything is spent on bounds, or a folder made.
         check_model(&run.settings, public)?;
     }
     let name = match &opened {
@@ -98,29 +99,30 @@ pub fn start(
     })
 }
 
-/// Refuses a model that cannot be made for such records.
+/// Refuses a model that cannot be made for such records, or cannot start from the weights named.
 pub fn check_model(settings: &Settings, facts: PublicFacts) -> Result<()> {
-    // Any number of classes will do.
-    let (model, classes) = (model(settings, facts), 2);
-    let device = Device::default();
+    let check = Check(PublicStart::read(settings.start.as_deref())?);
     choose_model::with_model(
-        model,
+        model(settings, facts),
         facts.shape,
-        classes,
+        facts.classes,
         settings.hidden,
-        &device,
-        Nothing,
+        &host(),
+        check,
     )
 }
 
-/// A model that can be made is all that is asked.
-struct Nothing;
+/// A model that can be made, and start, is all that is asked.
+struct Check(Option<PublicStart>);
 
-impl Visitor for Nothing {
+impl Visitor for Check {
     type Output = ();
 
-    fn visit<R: FromSet, M: Scored<R::Batch>>(self, _: M) -> Result<()> {
-        Ok(())
+    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<()> {
+        match self.0 {
+            Some(start) => start.begin(model).map(|_| ()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -147,6 +149,7 @@ fn begin(
             (data, Some(opening), Some((histogram, released.noise_std)))
         }
     };
+    let start = PublicStart::read(run.settings.start.as_deref())?;
     let record = RunRecord {
         tacita_run: RunRecord::FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -159,6 +162,7 @@ fn begin(
         preparation: data.preparation.clone(),
         about: data.about.clone(),
         histogram,
+        start: start.as_ref().map(PublicStart::record),
         search,
     };
     folder.write_record(&record)?;
@@ -167,6 +171,7 @@ fn begin(
         record,
         data,
         Begin::New(opening.map(Box::new)),
+        start,
         folder,
         output,
     )
@@ -198,7 +203,18 @@ pub fn resume(path: &Path, output: Output) -> Result<Outcome> {
     } else {
         Begin::Again
     };
-    go(run, record, data, begin, &folder, output)
+    let mut start = None;
+    if let (Some(from), false) = (&record.start, folder.checkpoint().exists()) {
+        // There is nothing else to take the weights from.
+        start = PublicStart::read(record.settings.start.as_deref())?;
+        ensure!(
+            start.as_ref().map(PublicStart::record).as_ref() == Some(from),
+            "{} holds other weights than when the run began; restore them (SHA-256 {})",
+            from.file,
+            from.sha256
+        );
+    }
+    go(run, record, data, begin, start, &folder, output)
 }
 
 pub(super) fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
@@ -213,6 +229,10 @@ pub(super) fn public_facts(opened: &Opened, settings: &Settings) -> Result<Publi
         ),
         Opened::NeedsBounds(table) => (table.has_test(false), table.has_test(true)),
     };
+    let classes = match opened {
+        Opened::Ready(data) => data.classes().len(),
+        Opened::NeedsBounds(table) => table.classes().len(),
+    };
     let records = records.or(settings.records).context(
         "say how many records there are with --records N (rounded is fine): the sampling rate comes from \
          it, and it is taken as public",
@@ -220,6 +240,7 @@ pub(super) fn public_facts(opened: &Opened, settings: &Settings) -> Result<Publi
     Ok(PublicFacts {
         records,
         shape,
+        classes,
         estimates_bounds: matches!(opened, Opened::NeedsBounds(_)),
         private_test,
         public_test,
@@ -243,6 +264,7 @@ fn go(
     record: RunRecord,
     data: DataSet,
     begin: Begin,
+    start: Option<PublicStart>,
     folder: &RunFolder,
     output: Output,
 ) -> Result<Outcome> {
@@ -257,6 +279,7 @@ fn go(
         record,
         data,
         begin,
+        start,
         folder,
         output,
         device: device.clone(),
@@ -270,6 +293,7 @@ struct Training<'a> {
     record: RunRecord,
     data: DataSet,
     begin: Begin,
+    start: Option<PublicStart>,
     folder: &'a RunFolder,
     output: Output,
     device: Device,
@@ -303,6 +327,7 @@ impl Visitor for Training<'_> {
             record,
             data,
             begin,
+            start,
             folder,
             output,
             device,
@@ -324,6 +349,10 @@ impl Visitor for Training<'_> {
             .filter(|(_, public)| *public)
             .map(|(test, _)| test);
 
+        let (model, drawn) = match start {
+            Some(start) => start.begin(model)?,
+            None => (model, Vec::new()),
+        };
         let parameters = model.num_params();
         let spending = Spending::forecast(&run.plan)?;
         let again = matches!(begin, Begin::Again);
@@ -331,6 +360,10 @@ impl Visitor for Training<'_> {
             Ok(checkpoint) if again => checkpoint.step,
             _ => 0,
         };
+        if !drawn.is_empty() && !output.quiet {
+            let drawn = drawn.join(", ");
+            eprintln!("Not in the weights to start from, so drawn at random: {drawn}");
+        }
         let progress = ProgressLine::start(&run, &record.name, parameters, output, spending);
         progress.begin_after(after);
         let mut metrics = Metrics::open(&folder.metrics(), after)?;

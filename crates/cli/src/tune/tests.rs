@@ -10,6 +10,7 @@ use tacita_accounting::{Accountant, Pld, RandomRuns, whole_grid};
 const FACTS: PublicFacts = PublicFacts {
     records: 10_000,
     shape: Shape::Rows { width: 10 },
+    classes: 2,
     estimates_bounds: false,
     private_test: true,
     public_test: true,

@@ -75,6 +75,7 @@ pub fn run(args: &EpochArgs) -> Result<()> {
     let public = PublicFacts {
         records,
         shape: images.shape(),
+        classes: run::known(Builtin::Mnist).classes,
         estimates_bounds: false,
         private_test: false,
         public_test: false,
@@ -88,8 +89,7 @@ pub fn run(args: &EpochArgs) -> Result<()> {
         device: device.clone(),
         idle,
     };
-    let classes = run::known(Builtin::Mnist).classes;
-    let epoch = run::with_model(model, shape, classes, None, &device, training)?;
+    let epoch = run::with_model(model, shape, public.classes, None, &device, training)?;
     if args.json {
         let threads = args.threads.unwrap_or_else(rayon::current_num_threads);
         let data = (data.name, data.note.as_deref());

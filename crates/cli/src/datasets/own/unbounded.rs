@@ -69,6 +69,11 @@ impl Unbounded {
         }
     }
 
+    /// The classes, as declared.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
     /// Whether there are test records that are declared public, or that are not.
     pub fn has_test(&self, declared_public: bool) -> bool {
         let test = self.test.as_ref();

@@ -1,0 +1,104 @@
+//! `tacita train --start`: weights learned from public records.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+
+use common::{fresh, json, path, refused, summary};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SHORT: [&str; 4] = ["train", "--epochs", "2", "--epsilon"];
+
+/// A run of its own, whose weights others start from.
+fn public(name: &str) -> PathBuf {
+    let out = fresh("start", name);
+    let rest = ["8", "--model", "logistic", "--seed", "1"];
+    summary(&[&SHORT[..], &rest, &["--out", path(&out)]].concat());
+    out.join("model.safetensors")
+}
+
+/// A run that hardly moves from where it starts.
+fn still<'a>(model: &'a str, weights: &'a Path, out: &'a Path) -> Vec<&'a str> {
+    let rest = ["2", "--learning-rate", "1e-12", "--model", model];
+    let paths = ["--start", path(weights), "--out", path(out)];
+    [&SHORT[..], &rest, &paths].concat()
+}
+
+fn values(file: &Path) -> Vec<f32> {
+    let bytes = fs::read(file).unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let tensors: BTreeMap<_, _> = file.tensors().into_iter().collect();
+    let bytes = tensors.values().flat_map(|tensor| tensor.data());
+    let bytes: Vec<u8> = bytes.copied().collect();
+    let numbers = bytes.as_chunks::<4>().0.iter();
+    numbers.map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}
+
+#[test]
+fn a_run_begins_with_the_weights_named_and_its_report_says_so() {
+    let (weights, out) = (public("public"), fresh("start", "still"));
+    summary(&still("logistic", &weights, &out));
+    let (theirs, ours) = (values(&weights), values(&out.join("model.safetensors")));
+    assert!(theirs.iter().any(|value| value.abs() > 0.01));
+    for (theirs, ours) in theirs.iter().zip(&ours) {
+        assert!((theirs - ours).abs() < 1e-6, "{theirs} {ours}");
+    }
+    let digest = Sha256::digest(fs::read(&weights).unwrap());
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let facts = json(&out.join("facts.json"));
+    let prepared = facts["preparation"].as_array().unwrap().last().unwrap();
+    assert!(prepared["what"].as_str().unwrap().contains(&digest));
+    assert_eq!(prepared["origin"], "declared");
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains(&digest) && page.contains("says nothing about the records"));
+}
+
+#[test]
+fn weights_that_cannot_be_used_are_refused_before_a_folder_is_made() {
+    let (weights, out) = (public("refused"), fresh("start", "none"));
+    let missing = weights.with_extension("gone");
+    refused(
+        &still("logistic", &missing, &out),
+        &[path(&missing), "nothing was spent"],
+    );
+    let text = weights.with_extension("txt");
+    fs::write(&text, "0.5 0.5").unwrap();
+    refused(
+        &still("logistic", &text, &out),
+        &[path(&text), "safetensors"],
+    );
+    let other = still("cnn", &weights, &out);
+    refused(
+        &other,
+        &[
+            path(&weights),
+            "none of its parameters",
+            "nothing was spent",
+        ],
+    );
+    assert!(!out.exists());
+}
+
+/// Without a checkpoint there is nothing but the file to take the weights from.
+#[test]
+fn a_run_that_died_before_its_first_step_wants_the_same_weights() {
+    let (weights, out) = (public("again"), fresh("start", "died"));
+    summary(&still("logistic", &weights, &out));
+    for file in fs::read_dir(&out).unwrap() {
+        let file = file.unwrap().path();
+        if !file.ends_with("run.json") && !file.ends_with("config.toml") {
+            fs::remove_file(file).unwrap();
+        }
+    }
+    let kept = fs::read(&weights).unwrap();
+    fs::write(&weights, [&kept[..], b" "].concat()).unwrap();
+    refused(&["resume", path(&out)], &["other weights", "SHA-256"]);
+    fs::write(&weights, kept).unwrap();
+    summary(&["resume", path(&out)]);
+    assert_eq!(
+        values(&weights).len(),
+        values(&out.join("model.safetensors")).len()
+    );
+}
