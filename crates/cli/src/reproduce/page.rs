@@ -222,7 +222,11 @@ fn section(
         trials.map(|trial| (&trial.commit, &trial.machine, &trial.date)),
     )?;
     Ok(charts::of_table(experiment, &cells).map(|chart| {
-        let set = experiment.set.to_lowercase().replace(' ', "-");
+        let set = experiment
+            .set
+            .to_lowercase()
+            .replace(", ", "-")
+            .replace(' ', "-");
         let (paper, table) = (&experiment.paper, &experiment.table);
         let name = match paper.as_str() {
             "best" => format!("results-best-{table}"),
