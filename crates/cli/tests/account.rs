@@ -50,6 +50,24 @@ fn ledger_and_plan_give_the_same_bracket() {
 }
 
 #[test]
+fn several_ledgers_are_also_stated_together() {
+    let half = file("half.json", &MNIST.replace("1172", "586"));
+    let ledgers = format!("account --ledger {half} --ledger {half} --delta 1e-5 --json");
+    let stated = json(&ledgers);
+    let [_, _, joint] = stated.as_array().unwrap().as_slice() else {
+        panic!("{stated}");
+    };
+    assert_eq!(joint["ledger"], "all together");
+    let whole = json(&format!("account {PLAN} --delta 1e-5 --json"));
+    let bracket = |of: &Value| ["lower", "upper"].map(|end| of["epsilon"][end].as_f64().unwrap());
+    let ([low, high], [lower, upper]) = (bracket(joint), bracket(&whole));
+    assert!(
+        low <= upper && lower <= high && high - low <= 1e-3 * high,
+        "{stated}"
+    );
+}
+
+#[test]
 fn every_accountant_says_what_its_figure_is_worth() {
     let all = json(&format!(
         "account {PLAN} --delta 1e-5 --accountant all --json"
@@ -341,9 +359,10 @@ fn plot_shows_the_bracket_between_the_other_lines() {
         file("a.json", &MNIST.replace("1172", "50")),
         file("b.json", &MNIST.replace("1172", "90")),
     );
-    stdout(&tacita(&format!(
+    let printed = stdout(&tacita(&format!(
         "account --ledger {a} --ledger {b} --delta 1e-5 {plot}"
     )));
+    assert!(printed.contains("all together"), "{printed}");
     let svg = std::fs::read_to_string(&path).unwrap();
     assert!(svg.contains("a.json: certified bracket") && svg.contains("b.json: "));
 }

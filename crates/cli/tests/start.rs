@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{fresh, json, path, refused, summary};
+use common::{fresh, json, path, printed, refused, summary};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,9 @@ fn public(name: &str) -> PathBuf {
     let out = fresh("start", name);
     let rest = ["8", "--model", "logistic", "--seed", "1"];
     summary(&[&SHORT[..], &rest, &["--out", path(&out)]].concat());
-    out.join("model.safetensors")
+    let elsewhere = out.with_extension("safetensors");
+    fs::copy(out.join("model.safetensors"), &elsewhere).unwrap();
+    elsewhere
 }
 
 /// A run that hardly moves from where it starts.
@@ -51,6 +53,10 @@ fn a_run_begins_with_the_weights_named_and_its_report_says_so() {
     let prepared = facts["preparation"].as_array().unwrap().last().unwrap();
     assert!(prepared["what"].as_str().unwrap().contains(&digest));
     assert_eq!(prepared["origin"], "declared");
+    assert_eq!(
+        json(&out.join("run.json"))["settings"]["start-sha256"],
+        digest
+    );
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains(&digest) && page.contains("says nothing about the records"));
 }
@@ -72,13 +78,33 @@ fn weights_that_cannot_be_used_are_refused_before_a_folder_is_made() {
     let other = still("cnn", &weights, &out);
     refused(
         &other,
-        &[
-            path(&weights),
-            "none of its parameters",
-            "nothing was spent",
-        ],
+        &[path(&weights), "none of its weights", "nothing was spent"],
+    );
+    refused(
+        &still("logistic", weights.parent().unwrap(), &out),
+        &["not a file", "model.safetensors"],
+    );
+    let pinned = [
+        &still("logistic", &weights, &out)[..],
+        &["--start-sha256", "00ff"],
+    ]
+    .concat();
+    refused(&pinned, &["other weights", "00ff", "nothing was spent"]);
+    assert!(!out.exists());
+}
+
+#[test]
+fn weights_of_the_same_records_are_not_public() {
+    let (weights, out) = (public("own"), fresh("start", "same"));
+    let beside = weights.with_extension("").join("model.safetensors");
+    let arguments = still("logistic", &beside, &out);
+    refused(
+        &arguments,
+        &["same records", path(&beside), "nothing was spent"],
     );
     assert!(!out.exists());
+    // An experiment promises nothing.
+    summary(&[&arguments[..], &["--seed", "1"]].concat());
 }
 
 /// Without a checkpoint there is nothing but the file to take the weights from.
@@ -94,11 +120,38 @@ fn a_run_that_died_before_its_first_step_wants_the_same_weights() {
     }
     let kept = fs::read(&weights).unwrap();
     fs::write(&weights, [&kept[..], b" "].concat()).unwrap();
-    refused(&["resume", path(&out)], &["other weights", "SHA-256"]);
+    refused(
+        &["resume", path(&out)],
+        &["other weights", "SHA-256", "nothing more was spent"],
+    );
     fs::write(&weights, kept).unwrap();
     summary(&["resume", path(&out)]);
     assert_eq!(
         values(&weights).len(),
         values(&out.join("model.safetensors")).len()
     );
+}
+
+/// Runs of a search must be alike in distribution, so all begin with the weights it was certified for.
+#[test]
+fn a_search_keeps_to_its_weights_and_names_them() {
+    let (weights, out) = (public("searched"), fresh("start", "search"));
+    let space = out.with_extension("toml");
+    let settings = "data = \"digits\"\nmodel = \"logistic\"\nepsilon = 2.0\ndelta = 1e-5";
+    let text = format!(
+        "mode = \"grid\"\nchoose-by = \"test-set\"\n[settings]\n{settings}\nstart = {:?}\n[grid]\nsteps = [3, 6]\n",
+        path(&weights)
+    );
+    fs::write(&space, text).unwrap();
+    let arguments = ["tune", path(&space), "--quiet", "--out", path(&out)];
+    printed(&arguments);
+    let digest = json(&out.join("runs/1/run.json"))["start"]["sha256"].clone();
+    let report = fs::read_to_string(out.join("report.json")).unwrap();
+    assert!(report.contains(digest.as_str().unwrap()) && report.contains("declared public"));
+
+    fs::copy(public("others"), &weights).unwrap();
+    let changed = fs::read(&weights).unwrap();
+    fs::write(&weights, [&changed[..changed.len() - 1], &[1]].concat()).unwrap();
+    fs::remove_file(out.join("report.json")).unwrap();
+    refused(&arguments, &["other plans", "weights"]);
 }

@@ -15,6 +15,8 @@ pub struct Started<M> {
     pub model: M,
     /// Paths of the parameters that were taken.
     pub taken: Vec<String>,
+    /// How many numbers those are.
+    pub numbers: usize,
     /// Paths of those that stay as they were drawn: the file lacks them, or has them in another shape.
     pub drawn: Vec<String>,
 }
@@ -24,8 +26,8 @@ pub struct Started<M> {
 #[non_exhaustive]
 pub enum StartError {
     /// Not a file of weights.
-    #[error("it is not in the safetensors format: {0}")]
-    Format(#[from] SafeTensorError),
+    #[error("it is not in the safetensors format ({0}); give the model.safetensors of a run")]
+    Format(SafeTensorError),
     /// A model that has no trainable parameters to speak of.
     #[error(transparent)]
     Model(#[from] CoverageError),
@@ -43,9 +45,9 @@ pub enum StartError {
         /// Path of the parameter.
         path: String,
     },
-    /// A file of another model.
+    /// A file of another model, or one with biases only in common.
     #[error(
-        "none of its parameters ({}) has the name and shape of one of the model's ({})",
+        "none of its weights ({}) has the name and shape of one of the model's ({})",
         theirs.join(", "),
         ours.join(", ")
     )]
@@ -81,10 +83,11 @@ pub enum StartError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn start_from<M: Module>(model: M, file: &[u8]) -> Result<Started<M>, StartError> {
-    let file = SafeTensors::deserialize(file)?;
+    let file = SafeTensors::deserialize(file).map_err(StartError::Format)?;
     let parameters = Parameters::of(&model)?;
     let mut values = parameter_values::values(&model);
     let (mut taken, mut drawn) = (Vec::new(), Vec::new());
+    let (mut numbers, mut weights) = (0, 0);
     for (parameter, values) in parameters.list().iter().zip(&mut values) {
         let path = parameter.path.clone();
         match fitting(parameter, &file)? {
@@ -92,6 +95,8 @@ pub fn start_from<M: Module>(model: M, file: &[u8]) -> Result<Started<M>, StartE
                 return Err(StartError::NotFinite { path });
             }
             Some(theirs) => {
+                numbers += theirs.len();
+                weights += usize::from(parameter.shape.len() > 1);
                 *values = theirs;
                 taken.push(path);
             }
@@ -99,17 +104,27 @@ pub fn start_from<M: Module>(model: M, file: &[u8]) -> Result<Started<M>, StartE
         }
     }
     match parameter_values::with_values(model, &values) {
-        Some(model) if !taken.is_empty() => Ok(Started {
+        Some(model) if weights > 0 => Ok(Started {
             model,
             taken,
+            numbers,
             drawn,
         }),
         _ => Err(StartError::NothingFits {
-            theirs: first(file.names().into_iter().map(String::from)),
-            ours: first(drawn.into_iter()),
+            theirs: first(
+                file.iter()
+                    .map(|(name, tensor)| (name.to_string(), tensor.shape().to_vec())),
+            ),
+            ours: first(parameters.list().iter().map(|parameter| {
+                let Parameter { path, shape, .. } = parameter;
+                (path.clone(), shape.clone())
+            })),
         }),
     }
 }
+
+/// Channels of an image in colour.
+const COLOURS: usize = 3;
 
 /// The file's values for a parameter, if it has some that fit.
 fn fitting(parameter: &Parameter, file: &SafeTensors) -> Result<Option<Vec<f32>>, StartError> {
@@ -118,14 +133,12 @@ fn fitting(parameter: &Parameter, file: &SafeTensors) -> Result<Option<Vec<f32>>
     };
     let whole = tensor.shape() == parameter.shape;
     let colours = match (tensor.shape(), parameter.shape.as_slice()) {
-        ([out, colours, height, width], [ours, 1, rows, columns])
-            if (out, height, width) == (ours, rows, columns) =>
-        {
-            Some((*colours, height * width))
+        ([out, COLOURS, height, width], [ours, 1, rows, columns]) => {
+            (out, height, width) == (ours, rows, columns)
         }
-        _ => None,
+        _ => false,
     };
-    if !whole && colours.is_none() {
+    if !whole && !colours {
         return Ok(None);
     }
     if tensor.dtype() != Dtype::F32 {
@@ -135,24 +148,34 @@ fn fitting(parameter: &Parameter, file: &SafeTensors) -> Result<Option<Vec<f32>>
         });
     }
     let numbers = numbers(&tensor);
-    Ok(Some(match colours {
-        Some((colours, kernel)) if !whole => summed(&numbers, colours, kernel),
+    Ok(Some(match parameter.shape.as_slice() {
+        [_, _, height, width] if !whole => summed(&numbers, height * width),
         _ => numbers,
     }))
 }
 
 /// Kernels summed over their colours, which come one after the other.
-fn summed(numbers: &[f32], colours: usize, kernel: usize) -> Vec<f32> {
-    let outputs = numbers.chunks_exact(colours * kernel);
+fn summed(numbers: &[f32], kernel: usize) -> Vec<f32> {
+    let outputs = numbers.chunks_exact((COLOURS * kernel).max(1));
     let sums = outputs.flat_map(|output| {
-        (0..kernel).map(|at| (0..colours).map(|c| output[c * kernel + at]).sum())
+        (0..kernel).map(|at| {
+            (0..COLOURS)
+                .map(|colour| output[colour * kernel + at])
+                .sum()
+        })
     });
     sums.collect()
 }
 
-/// Enough names to tell what a file is.
-fn first(names: impl Iterator<Item = String>) -> Vec<String> {
-    names.take(4).collect()
+/// Enough names and shapes to tell what a file is, fit for a terminal whatever they are.
+fn first(parameters: impl Iterator<Item = (String, Vec<usize>)>) -> Vec<String> {
+    let mut named: Vec<(String, Vec<usize>)> = parameters.collect();
+    named.sort();
+    let words = named.into_iter().take(4).map(|(name, shape)| {
+        let name: String = name.escape_debug().take(60).collect();
+        format!("{name} {shape:?}")
+    });
+    words.collect()
 }
 
 #[cfg(test)]
@@ -195,6 +218,7 @@ mod tests {
         let started = start_from(model, &public.file("classes")).unwrap();
         assert_eq!(started.taken, ["kernel.weight", "kernel.bias"]);
         assert_eq!(started.drawn, ["output.weight", "output.bias"]);
+        assert_eq!(started.numbers, 4 * 3 * 3 * 3 + 4);
         let kernel = |net: &Net| net.kernel.weight.val().to_data();
         assert_eq!(kernel(&started.model), kernel(&public));
         assert_eq!(started.model.output.weight.val().to_data(), before);
@@ -216,6 +240,27 @@ mod tests {
         );
         let difference = (ours - theirs).abs().max().into_scalar::<f32>();
         assert!(difference < 1e-5, "{difference}");
+    }
+
+    /// No channels, or the channels of a later layer, are no colours; biases alone are no start.
+    #[test]
+    fn what_fits_by_chance_is_not_taken() {
+        for channels in [0, 64] {
+            let bytes = vec![0; 4 * channels * 4 * 3 * 3];
+            let shape = vec![4, channels, 3, 3];
+            let view = TensorView::new(Dtype::F32, shape, &bytes).unwrap();
+            let file = serialize([("kernel.weight", view)], None).unwrap();
+            let said = start_from(Net::new(1, 2), &file).unwrap_err().to_string();
+            assert!(said.contains(&format!("[4, {channels}, 3, 3]")), "{said}");
+        }
+        let biases = Net::new(3, 5).file("biases");
+        let device = &Device::default().autodiff();
+        let model = Net {
+            kernel: Conv2dConfig::new([3, 4], [5, 5]).init(device),
+            output: LinearConfig::new(16, 2).init(device),
+        };
+        let said = start_from(model, &biases).unwrap_err().to_string();
+        assert!(said.contains("kernel.weight [4, 3, 5, 5]"), "{said}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use tacita_accounting::{Ledger, Reading, check_delta, check_epsilon};
+use tacita_accounting::{Ledger, Reading, check_delta, check_epsilon, whole_grid};
 
 /// Arguments of `tacita account`.
 #[derive(Debug, clap::Args)]
@@ -20,7 +20,7 @@ Examples:
 
 Bounds (≤) are proved, floating point included. Estimates (≈) guarantee nothing.")]
 pub struct Args {
-    /// Ledger of a run or of a plan, - for a plan from standard input; may be repeated
+    /// Ledger of a run or of a plan, - for a plan from standard input; several are also stated together
     #[arg(long, value_name = "FILE", conflicts_with_all = ["records", "rate", "steps", "noise", "records_per_unit"])]
     ledger: Vec<PathBuf>,
     #[command(flatten)]
@@ -78,6 +78,22 @@ pub fn run(args: &Args) -> Result<()> {
         let label = if ledgers.len() > 1 { name.as_str() } else { "" };
         texts.push(text(args, label, ledger, &answers));
         objects.extend(answers.iter().map(|answer| object(args, label, answer)));
+    }
+    if ledgers.len() > 1 {
+        let runs: Vec<Ledger> = ledgers.iter().map(|(_, ledger)| ledger.clone()).collect();
+        let joint = whole_grid(&runs).map_err(anyhow::Error::from);
+        match joint.and_then(|joint| Ok((answers(args, &joint)?, joint))) {
+            Ok((answers, joint)) => {
+                let label = "all together, if they are about the same records";
+                texts.push(text(args, label, &joint, &answers));
+                objects.extend(
+                    answers
+                        .iter()
+                        .map(|answer| object(args, "all together", answer)),
+                );
+            }
+            Err(error) => eprintln!("no figure for all together: {error:#}"),
+        }
     }
     if let Some(path) = &args.plot {
         let delta = args.delta.ok_or_else(|| anyhow!("--plot needs --delta"))?;

@@ -3,7 +3,9 @@
 use crate::datasets::{self, Shape, Source};
 use crate::number::{count, up};
 use crate::report::facts::Evaluation;
-use crate::run::{self, Outcome, Output, PublicFacts, Resolved, Settings};
+use crate::run::{
+    self, Outcome, Output, PublicFacts, PublicStart, Resolved, Settings, public_start,
+};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -96,7 +98,7 @@ fn summary(outcome: &Outcome) -> Value {
             }
         });
     let report = &outcome.report;
-    json!({
+    let mut summary = json!({
         "accuracy": accuracy,
         "squared_error": outcome.squared_error,
         "private": report.private,
@@ -107,7 +109,11 @@ fn summary(outcome: &Outcome) -> Value {
         "noise_multiplier": report.noise_multipliers[0],
         "seconds": outcome.seconds,
         "folder": outcome.folder,
-    })
+    });
+    if let Some(start) = &outcome.start {
+        summary["start"] = json!(start);
+    }
+    summary
 }
 
 fn text(outcome: &Outcome) -> String {
@@ -143,6 +149,9 @@ fn text(outcome: &Outcome) -> String {
         },
     }
     lines.push(format!("\n{}", outcome.report));
+    if outcome.start.is_some() {
+        lines.push(format!("{}\n", public_start::CAVEAT));
+    }
     let path = &outcome.folder;
     lines.push(format!("Written to {}", path.display()));
     for (name, what) in [
@@ -200,9 +209,14 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
         }
     };
     let resolved = Resolved::new(settings, public, None)?;
-    if input.is_some() {
-        run::check_model(&resolved.settings, public)?;
+    let weights = PublicStart::read(&resolved.settings)?;
+    if let Some(weights) = &weights {
+        weights.check_records(&resolved.settings)?;
     }
+    let start = match input {
+        Some(_) => run::check_model(&resolved.settings, public, weights.as_ref())?,
+        None => None,
+    };
     let estimate = input
         .map(|(_, classes)| run::estimate(&resolved, classes))
         .transpose()?;
@@ -224,7 +238,10 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
         return Ok(());
     }
     let parameters = estimate.map(|estimate| estimate.parameters);
-    println!("{}", run::words(&resolved, &name, parameters));
+    println!(
+        "{}",
+        run::words(&resolved, &name, parameters, start.as_ref())
+    );
     println!(
         "  guarantee   ε ≤ {} at δ = {:e}",
         up(upper, 5),

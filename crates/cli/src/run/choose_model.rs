@@ -156,7 +156,7 @@ pub fn with_model<V: Visitor>(
 ) -> Result<V::Output> {
     ensure!(
         hidden != Some(0) || name == ModelName::Vgg11,
-        "--hidden must be at least 1, got 0"
+        "--hidden must be at least 1 but for vgg11, got 0"
     );
     let visitor = OnDevice {
         visitor,

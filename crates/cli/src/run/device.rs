@@ -58,6 +58,7 @@ fn cuda(number: usize) -> Result<Device> {
     if !present {
         bail!("--device cuda: this machine has no NVIDIA driver; install it, or use --device cpu");
     }
+    super::full_card::end_in_words();
     if let Some(cache) = crate::datasets::cache_folder() {
         tacita::keep_kernels(&cache.join("kernels"));
     }

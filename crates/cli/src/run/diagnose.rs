@@ -81,7 +81,7 @@ impl Visitor for Looking {
         let mut looks = Vec::new();
         watch_for_stop();
         let run = self.run;
-        let model = public_start::begin(run.settings.start.as_deref(), model)?;
+        let model = public_start::begin(&run.settings, model)?;
         let mut trainer = Trainer::new(run.plan.clone(), run.new_optimizer(), run.learning_rate)
             .keys(Keys::fixed_seed(self.seed))
             .stop_when(|| STOP.load(Ordering::SeqCst))

@@ -1,7 +1,7 @@
 //! What a finished run says of itself, for its report.
 
 use super::metrics::Metric;
-use super::{Resolved, RunRecord};
+use super::{Resolved, RunRecord, public_start};
 use crate::datasets::{Basis, Features, Shape};
 use crate::report::facts::{
     Data, Evaluation, FORMAT, Facts, KeySource, Model, Origin, Phase, PhaseKind, Preparation,
@@ -42,11 +42,7 @@ pub fn facts(
         );
     }
     if record.start.is_some() {
-        caveats.push(
-            "The weights the model started from were declared public. The guarantee says nothing about the records \
-             they were learned from; if those were among the records of this run, it does not hold for them."
-                .into(),
-        );
+        caveats.push(public_start::CAVEAT.into());
     }
     Facts {
         tacita_facts: FORMAT,
@@ -136,8 +132,10 @@ fn preparation(record: &RunRecord) -> Vec<Preparation> {
     });
     let started = record.start.iter().map(|start| Preparation {
         what: format!(
-            "model started from the weights in {} (SHA-256 {})",
-            start.file, start.sha256
+            "model started from the weights in {} (SHA-256 {}): {}",
+            start.file,
+            start.sha256,
+            start.extent()
         ),
         origin: Origin::Declared,
     });

@@ -126,6 +126,7 @@ impl Finish<'_> {
             squared_error,
             over_steps: self.over_steps(),
             report,
+            start: record.start.clone(),
             steps,
             seconds: self.seconds,
         })

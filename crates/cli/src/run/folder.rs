@@ -163,6 +163,13 @@ impl RunFolder {
         !began && !stepped && !kept.iter().any(|file| file.exists())
     }
 
+    /// Whether the ledger holds a step, not only a statistic before the first.
+    pub fn has_stepped(&self, record: &RunRecord) -> bool {
+        let statistics = u64::from(record.histogram.is_some());
+        tacita::read_ledger_file(&self.ledger())
+            .is_ok_and(|ledger| ledger.released.steps() > statistics)
+    }
+
     /// Whether the last checkpoint holds all that the ledger does: no step was lost between them.
     pub fn nothing_was_lost(&self, record: &RunRecord) -> Result<bool> {
         let released = tacita::read_ledger_file(&self.ledger())?.released.steps();

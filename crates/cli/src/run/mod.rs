@@ -13,12 +13,14 @@ mod evaluate;
 mod facts;
 mod finish;
 mod folder;
+#[cfg(any(feature = "cuda", test))]
+mod full_card;
 mod metrics;
 mod plain;
 mod policies;
 mod preset;
 mod progress;
-mod public_start;
+pub mod public_start;
 mod resolved;
 mod settings;
 mod spending;

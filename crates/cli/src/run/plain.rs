@@ -84,7 +84,7 @@ impl Visitor for PlainTraining<'_> {
             rate > 0.0 && rate.is_finite(),
             "the learning rate must be above 0, got {rate}"
         );
-        let mut model = public_start::begin(settings.start.as_deref(), model)?;
+        let mut model = public_start::begin(settings, model)?;
         let mut optimizer = optimizer(settings.optimizer.as_deref().unwrap_or("sgd"))?;
         let mut order = Order::new(count, settings.seed.unwrap_or(0));
         let mut over_steps = Vec::new();

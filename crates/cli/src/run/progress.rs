@@ -1,7 +1,7 @@
 //! What is shown while a run goes on. Nothing here depends on the data but through released values.
 
 use super::spending::Spending;
-use super::{Output, Resolved};
+use super::{Output, Resolved, StartedFrom};
 use crate::number::{count, up};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tacita::Progress;
@@ -18,6 +18,7 @@ impl ProgressLine {
         run: &Resolved,
         name: &str,
         parameters: usize,
+        start: Option<&StartedFrom>,
         output: Output,
         spending: Spending,
     ) -> Self {
@@ -25,7 +26,7 @@ impl ProgressLine {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
             return Self { bar, spending };
         }
-        eprintln!("{}", words(run, name, Some(parameters)));
+        eprintln!("{}", words(run, name, Some(parameters), start));
         let style = ProgressStyle::with_template(
             "  {bar:30} step {pos}/{len}  ε so far ≈ {msg}  {eta} left",
         );
@@ -57,7 +58,12 @@ impl ProgressLine {
 }
 
 /// A run in a few lines.
-pub fn words(run: &Resolved, name: &str, parameters: Option<usize>) -> String {
+pub fn words(
+    run: &Resolved,
+    name: &str,
+    parameters: Option<usize>,
+    start: Option<&StartedFrom>,
+) -> String {
     let plan = &run.plan;
     let mut lines = Vec::new();
     if let Some(seed) = run.settings.seed {
@@ -90,10 +96,11 @@ pub fn words(run: &Resolved, name: &str, parameters: Option<usize>) -> String {
             features.name()
         ));
     }
-    if let Some(start) = &settings.start {
+    if let Some(start) = start {
         lines.push(format!(
-            "  start       weights in {}, whose records are not covered",
-            start.display()
+            "  start       {:?}, whose records are not covered: {}",
+            start.file,
+            start.extent()
         ));
     }
     let mut policy = settings.clipping.clone().unwrap_or_default();

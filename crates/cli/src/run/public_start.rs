@@ -1,16 +1,19 @@
 //! Weights that a model starts from, and what is kept of them.
 
-use anyhow::{Context, Result};
+use super::{RunRecord, Settings};
+use crate::number::count;
+use anyhow::{Result, anyhow, ensure};
 use burn::module::Module;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// A file of weights, declared public.
+/// A file of weights, declared public. It is read once, so that what is checked is what is used.
 #[derive(Debug, Clone)]
 pub struct PublicStart {
     path: PathBuf,
     bytes: Vec<u8>,
+    sha256: String,
 }
 
 /// What a run says of the weights it started from.
@@ -21,49 +24,117 @@ pub struct StartedFrom {
     pub file: String,
     /// SHA-256 of its content.
     pub sha256: String,
+    /// How many of the model's numbers it gave.
+    pub numbers: u64,
+    /// How many the model has.
+    pub of: u64,
+    /// Parameters that were drawn at random instead.
+    pub drawn: Vec<String>,
 }
 
+/// Said wherever a guarantee is.
+pub const CAVEAT: &str = "The weights the model started from were declared public. The guarantee says nothing about the \
+                          records they were learned from; if those were among the records of this run, it does not \
+                          hold for them.";
+
 impl PublicStart {
-    /// Reads the file, if settings name one.
-    pub fn read(path: Option<&Path>) -> Result<Option<Self>> {
-        let Some(path) = path else {
+    /// Reads the file, if settings name one; refuses it if they pin another content.
+    pub fn read(settings: &Settings) -> Result<Option<Self>> {
+        let Some(path) = &settings.start else {
+            ensure!(
+                settings.start_sha256.is_none(),
+                "--start-sha256 has no effect without the weights of --start FILE"
+            );
             return Ok(None);
         };
-        let bytes = std::fs::read(path).with_context(|| {
-            format!(
-                "cannot read the weights --start {}; nothing was spent",
-                path.display()
-            )
-        })?;
-        let path = path.to_path_buf();
-        Ok(Some(Self { path, bytes }))
-    }
-
-    /// What is kept of it.
-    pub fn record(&self) -> StartedFrom {
-        let name = self.path.file_name().unwrap_or_default();
-        let sha256 = Sha256::digest(&self.bytes);
-        StartedFrom {
-            file: name.to_string_lossy().into_owned(),
-            sha256: sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+        let name = path.display();
+        ensure!(
+            path.is_file() || !path.exists(),
+            "--start {name} is not a file; give the model.safetensors of a run"
+        );
+        let bytes = std::fs::read(path)
+            .map_err(|error| anyhow!("cannot read the weights --start {name}: {error}"))?;
+        let digest = Sha256::digest(&bytes);
+        let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        if let Some(pinned) = &settings.start_sha256 {
+            ensure!(
+                pinned.eq_ignore_ascii_case(&sha256),
+                "--start {name} holds other weights than were meant: their SHA-256 is {sha256}, not {pinned}; restore them"
+            );
         }
+        let path = path.clone();
+        Ok(Some(Self {
+            path,
+            bytes,
+            sha256,
+        }))
     }
 
-    /// The model with these weights as far as they fit, and the paths of the parameters that they do not.
-    pub fn begin<M: Module>(&self, model: M) -> Result<(M, Vec<String>)> {
-        let started = tacita::start_from(model, &self.bytes).with_context(|| {
-            format!(
-                "the model cannot start from {}; nothing was spent",
+    /// SHA-256 of the content.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Refuses weights that lie beside the record of a run on the same records: those are not public. An experiment
+    /// with a fixed seed promises nothing anyway.
+    pub fn check_records(&self, settings: &Settings) -> Result<()> {
+        let beside = self.path.with_file_name("run.json");
+        let text = std::fs::read_to_string(&beside).unwrap_or_default();
+        let Ok(record) = serde_json::from_str::<RunRecord>(&text) else {
+            return Ok(());
+        };
+        let source = |s: &Settings| {
+            let files = [&s.csv, &s.parquet, &s.jsonl, &s.images];
+            (s.data, files.map(Clone::clone))
+        };
+        ensure!(
+            settings.seed.is_some() || source(&record.settings) != source(settings),
+            "--start {} was learned from the same records, as {} says: it is not public, and the guarantee of this run \
+             alone would not hold. Start from other weights, or go on with that run by: tacita resume",
+            self.path.display(),
+            beside.display()
+        );
+        Ok(())
+    }
+
+    /// The model with these weights as far as they fit.
+    pub fn begin<M: Module>(&self, model: M) -> Result<(M, StartedFrom)> {
+        let started = tacita::start_from(model, &self.bytes).map_err(|error| {
+            anyhow!(
+                "the model cannot start from {}: {error}",
                 self.path.display()
             )
         })?;
-        Ok((started.model, started.drawn))
+        let name = self.path.file_name().unwrap_or_default();
+        let from = StartedFrom {
+            file: name.to_string_lossy().into_owned(),
+            sha256: self.sha256.clone(),
+            numbers: started.numbers as u64,
+            of: started.model.num_params() as u64,
+            drawn: started.drawn,
+        };
+        Ok((started.model, from))
+    }
+}
+
+impl StartedFrom {
+    /// How much of the model it gave, in words.
+    pub fn extent(&self) -> String {
+        let drawn = match self.drawn.as_slice() {
+            [] => String::new(),
+            drawn => format!("; drawn at random: {}", drawn.join(", ")),
+        };
+        format!(
+            "{} of {} numbers{drawn}",
+            count(self.numbers),
+            count(self.of)
+        )
     }
 }
 
 /// The model, with the weights that settings name, if they do.
-pub fn begin<M: Module>(path: Option<&Path>, model: M) -> Result<M> {
-    match PublicStart::read(path)? {
+pub fn begin<M: Module>(settings: &Settings, model: M) -> Result<M> {
+    match PublicStart::read(settings)? {
         Some(start) => Ok(start.begin(model)?.0),
         None => Ok(model),
     }

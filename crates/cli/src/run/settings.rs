@@ -91,6 +91,9 @@ pub struct Settings {
     /// Weights to start from, such as the model.safetensors of a run on public records: not covered by the guarantee
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub start: Option<PathBuf>,
+    /// Refuse weights to start from whose SHA-256 is another
+    #[arg(long, value_name = "HEX", help_heading = "Model")]
+    pub start_sha256: Option<String>,
 
     /// Budget ε: the noise is the least that keeps it
     #[arg(
@@ -265,7 +268,7 @@ impl Settings {
         }
         first!(
             data, csv, parquet, jsonl, images, text, label, classes, schema, declared, records,
-            test, test_share, data_dir, features, preset, model, hidden, start, epsilon, delta, noise, score_noise,
+            test, test_share, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;

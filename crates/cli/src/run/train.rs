@@ -8,13 +8,13 @@ use super::progress::ProgressLine;
 use super::resolved::{PublicFacts, model};
 use super::spending::Spending;
 use super::{
-    FromSet, PartOfSearch, PublicStart, Resolved, RunFolder, RunRecord, Settings, Visitor,
-    choose_model,
+    FromSet, PartOfSearch, PublicStart, Resolved, RunFolder, RunRecord, Settings, StartedFrom,
+    Visitor, choose_model,
 };
 use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::Scored;
 use crate::report::facts::Evaluation;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use burn::tensor::Device;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +41,8 @@ pub struct Outcome {
     pub over_steps: Vec<(u64, f64)>,
     /// The privacy statement.
     pub report: Report,
+    /// The weights it started from.
+    pub start: Option<StartedFrom>,
     /// Steps made.
     pub steps: u64,
     /// Roughly the ε of the steps made, if the run was stopped.
@@ -67,14 +69,25 @@ pub fn start(
     search: Option<PartOfSearch>,
     output: Output,
 ) -> Result<Outcome> {
-    let settings = settings.with_preset()?.with_schema_inside()?;
+    let mut settings = settings.with_preset()?.with_schema_inside()?;
+    let unspent = |error| anyhow!("{error:#}; nothing was spent");
+    let weights = PublicStart::read(&settings).map_err(unspent)?;
+    if let Some(weights) = &weights {
+        weights.check_records(&settings).map_err(unspent)?;
+        settings.start_sha256 = Some(weights.sha256().into());
+    }
     let options = settings.options(output.quiet)?;
     let opened = datasets::open(&settings.source()?, &options)?;
     let public = public_facts(&opened, &settings)?;
     let run = Resolved::new(settings, public, None)?;
-    if matches!(opened, Opened::NeedsBounds(_)) || run.settings.start.is_some() {
+    run.settings.to_toml().context(
+        "the settings cannot be written down (is a path not in UTF-8?); nothing was spent",
+    )?;
+    let mut start = None;
+    if matches!(opened, Opened::NeedsBounds(_)) || weights.is_some() {
         // Before anything is spent on bounds, or a folder made.
-        check_model(&run.settings, public)?;
+        let from = check_model(&run.settings, public, weights.as_ref()).map_err(unspent)?;
+        start = weights.zip(from);
     }
     let name = match &opened {
         Opened::Ready(data) => data.name.clone(),
@@ -82,7 +95,7 @@ pub fn start(
     };
     let folder = RunFolder::create(out, &name)?;
     let path = folder.path().to_path_buf();
-    let result = begin(run, opened, public, search, &folder, output);
+    let result = begin(run, opened, public, start, search, &folder, output);
     if result.is_ok() {
         return result;
     }
@@ -99,30 +112,31 @@ pub fn start(
     })
 }
 
-/// Refuses a model that cannot be made for such records, or cannot start from the weights named.
-pub fn check_model(settings: &Settings, facts: PublicFacts) -> Result<()> {
-    let check = Check(PublicStart::read(settings.start.as_deref())?);
+/// Refuses a model that cannot be made for such records, or cannot start from weights; says how it would start.
+pub fn check_model(
+    settings: &Settings,
+    facts: PublicFacts,
+    weights: Option<&PublicStart>,
+) -> Result<Option<StartedFrom>> {
     choose_model::with_model(
         model(settings, facts),
         facts.shape,
         facts.classes,
         settings.hidden,
         &host(),
-        check,
+        Check(weights),
     )
 }
 
 /// A model that can be made, and start, is all that is asked.
-struct Check(Option<PublicStart>);
+struct Check<'a>(Option<&'a PublicStart>);
 
-impl Visitor for Check {
-    type Output = ();
+impl Visitor for Check<'_> {
+    type Output = Option<StartedFrom>;
 
-    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<()> {
-        match self.0 {
-            Some(start) => start.begin(model).map(|_| ()),
-            None => Ok(()),
-        }
+    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output> {
+        let started = self.0.map(|weights| weights.begin(model)).transpose()?;
+        Ok(started.map(|(_, from)| from))
     }
 }
 
@@ -130,6 +144,7 @@ fn begin(
     run: Resolved,
     opened: Opened,
     public: PublicFacts,
+    start: Option<(PublicStart, StartedFrom)>,
     search: Option<PartOfSearch>,
     folder: &RunFolder,
     output: Output,
@@ -149,7 +164,7 @@ fn begin(
             (data, Some(opening), Some((histogram, released.noise_std)))
         }
     };
-    let start = PublicStart::read(run.settings.start.as_deref())?;
+    let (weights, start) = start.unzip();
     let record = RunRecord {
         tacita_run: RunRecord::FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -162,7 +177,7 @@ fn begin(
         preparation: data.preparation.clone(),
         about: data.about.clone(),
         histogram,
-        start: start.as_ref().map(PublicStart::record),
+        start,
         search,
     };
     folder.write_record(&record)?;
@@ -171,7 +186,7 @@ fn begin(
         record,
         data,
         Begin::New(opening.map(Box::new)),
-        start,
+        weights,
         folder,
         output,
     )
@@ -203,18 +218,14 @@ pub fn resume(path: &Path, output: Output) -> Result<Outcome> {
     } else {
         Begin::Again
     };
-    let mut start = None;
-    if let (Some(from), false) = (&record.start, folder.checkpoint().exists()) {
-        // There is nothing else to take the weights from.
-        start = PublicStart::read(record.settings.start.as_deref())?;
-        ensure!(
-            start.as_ref().map(PublicStart::record).as_ref() == Some(from),
-            "{} holds other weights than when the run began; restore them (SHA-256 {})",
-            from.file,
-            from.sha256
-        );
-    }
-    go(run, record, data, begin, start, &folder, output)
+    // Before its first step there is nothing else to take the weights from.
+    let stepped = folder.checkpoint().exists() || folder.has_stepped(&record);
+    let weights = match stepped {
+        true => None,
+        false => PublicStart::read(&record.settings)
+            .map_err(|error| anyhow!("{error:#}; nothing more was spent"))?,
+    };
+    go(run, record, data, begin, weights, &folder, output)
 }
 
 pub(super) fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
@@ -264,7 +275,7 @@ fn go(
     record: RunRecord,
     data: DataSet,
     begin: Begin,
-    start: Option<PublicStart>,
+    weights: Option<PublicStart>,
     folder: &RunFolder,
     output: Output,
 ) -> Result<Outcome> {
@@ -279,7 +290,7 @@ fn go(
         record,
         data,
         begin,
-        start,
+        weights,
         folder,
         output,
         device: device.clone(),
@@ -293,7 +304,7 @@ struct Training<'a> {
     record: RunRecord,
     data: DataSet,
     begin: Begin,
-    start: Option<PublicStart>,
+    weights: Option<PublicStart>,
     folder: &'a RunFolder,
     output: Output,
     device: Device,
@@ -327,7 +338,7 @@ impl Visitor for Training<'_> {
             record,
             data,
             begin,
-            start,
+            weights,
             folder,
             output,
             device,
@@ -349,9 +360,9 @@ impl Visitor for Training<'_> {
             .filter(|(_, public)| *public)
             .map(|(test, _)| test);
 
-        let (model, drawn) = match start {
-            Some(start) => start.begin(model)?,
-            None => (model, Vec::new()),
+        let model = match weights {
+            Some(weights) => weights.begin(model)?.0,
+            None => model,
         };
         let parameters = model.num_params();
         let spending = Spending::forecast(&run.plan)?;
@@ -360,11 +371,8 @@ impl Visitor for Training<'_> {
             Ok(checkpoint) if again => checkpoint.step,
             _ => 0,
         };
-        if !drawn.is_empty() && !output.quiet {
-            let drawn = drawn.join(", ");
-            eprintln!("Not in the weights to start from, so drawn at random: {drawn}");
-        }
-        let progress = ProgressLine::start(&run, &record.name, parameters, output, spending);
+        let start = record.start.as_ref();
+        let progress = ProgressLine::start(&run, &record.name, parameters, start, output, spending);
         progress.begin_after(after);
         let mut metrics = Metrics::open(&folder.metrics(), after)?;
         let (steps, every) = (run.plan.steps(), metric_interval(run.plan.steps()));

@@ -1,7 +1,7 @@
 //! The noise of all runs of a search, found together and certified before the first of them.
 
 use super::space::{Candidate, Mode, Space};
-use crate::run::{self, PublicFacts, Resolved, Settings};
+use crate::run::{self, PublicFacts, PublicStart, Resolved, Settings};
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 use tacita_accounting::calibrate::{Budget, Shape, estimated_noise, smallest_noise};
@@ -107,6 +107,11 @@ impl Runs {
         let mut settings = Vec::new();
         let mut shapes = Vec::new();
         let mut models = Vec::new();
+        // All start from the same weights, whatever becomes of the file.
+        let weights = match candidates.first() {
+            Some(candidate) => PublicStart::read(&candidate.settings)?,
+            None => None,
+        };
         for candidate in candidates {
             // All that could stop a run for its settings must do so now: later others are spent, and in a
             // random search an error would tell what was drawn.
@@ -114,11 +119,15 @@ impl Runs {
                 // The scale is still to be found; any will do for the shape.
                 let mut unscaled = candidate.settings.clone();
                 unscaled.paper_accountant = None;
+                if let Some(weights) = &weights {
+                    weights.check_records(&unscaled)?;
+                    unscaled.start_sha256 = Some(weights.sha256().into());
+                }
                 let (settings, plan) = Resolved::uncertified(unscaled, facts, Some(1.0))?;
                 Resolved::check(&settings, facts)?;
                 let model = (settings.model, settings.hidden);
                 if !models.contains(&model) {
-                    run::check_model(&settings, facts)?;
+                    run::check_model(&settings, facts, weights.as_ref())?;
                     models.push(model);
                 }
                 Ok::<_, anyhow::Error>((settings, plan.shape()?))

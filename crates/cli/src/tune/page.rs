@@ -5,7 +5,7 @@ use super::space::{ChooseBy, Mode, Runs, Space};
 use super::worker::Score;
 use crate::number::{exact, up};
 use crate::report::page::html::{paragraph, section, text};
-use crate::run;
+use crate::run::{self, public_start};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -96,7 +96,7 @@ impl Found {
             accountant: accountant.into(),
             runs,
             winner,
-            caveats: caveats(space),
+            caveats: caveats(space, certificate),
         }
     }
 
@@ -229,7 +229,7 @@ impl Found {
     }
 }
 
-fn caveats(space: &Space) -> Vec<String> {
+fn caveats(space: &Space, certificate: &Certificate) -> Vec<String> {
     let mut caveats = vec![
         "It covers this search. Other runs or searches on the same records cost extra, and so does choosing the \
          search space by looking at the records."
@@ -252,6 +252,16 @@ fn caveats(space: &Space) -> Vec<String> {
         caveats.push(
             "The test set was used to choose, so its score is no estimate for new records.".into(),
         );
+    }
+    let first = certificate.settings.first();
+    if let Some((start, sha256)) =
+        first.and_then(|run| run.start.as_ref().zip(run.start_sha256.as_ref()))
+    {
+        let file = start.file_name().unwrap_or_default().to_string_lossy();
+        caveats.push(format!(
+            "All runs started from the weights in {file} (SHA-256 {sha256}). {}",
+            public_start::CAVEAT
+        ));
     }
     caveats
 }

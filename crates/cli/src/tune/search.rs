@@ -91,9 +91,9 @@ impl Search {
             let certified = fs::read_to_string(&plans).ok();
             ensure!(
                 certified.as_deref() == Some(&hash),
-                "the runs of {shown} were certified for other plans: the number of records, the schema or the \
-                 test records have changed since, or the program. Restore them to go on, or give --out another \
-                 folder. Nothing was spent"
+                "the runs of {shown} were certified for other plans: the number of records, the schema, the \
+                 test records or the weights to start from have changed since, or the program. Restore them to go on, \
+                 or give --out another folder. Nothing was spent"
             );
         } else {
             run::write_whole(&plans, hash.as_bytes())?;
