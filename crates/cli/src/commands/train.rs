@@ -210,9 +210,6 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
     };
     let resolved = Resolved::new(settings, public, None)?;
     let weights = PublicStart::read(&resolved.settings)?;
-    if let Some(weights) = &weights {
-        weights.check_records(&resolved.settings)?;
-    }
     let start = match input {
         Some(_) => run::check_model(&resolved.settings, public, weights.as_ref())?,
         None => None,

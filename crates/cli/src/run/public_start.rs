@@ -38,7 +38,7 @@ pub const CAVEAT: &str = "The weights the model started from were declared publi
                           hold for them.";
 
 impl PublicStart {
-    /// Reads the file, if settings name one; refuses it if they pin another content.
+    /// Reads the file, if settings name one; refuses it if they pin another content, or if it is not public.
     pub fn read(settings: &Settings) -> Result<Option<Self>> {
         let Some(path) = &settings.start else {
             ensure!(
@@ -62,12 +62,13 @@ impl PublicStart {
                 "--start {name} holds other weights than were meant: their SHA-256 is {sha256}, not {pinned}; restore them"
             );
         }
-        let path = path.clone();
-        Ok(Some(Self {
-            path,
+        let weights = Self {
+            path: path.clone(),
             bytes,
             sha256,
-        }))
+        };
+        weights.check_records(settings)?;
+        Ok(Some(weights))
     }
 
     /// SHA-256 of the content.
@@ -77,7 +78,7 @@ impl PublicStart {
 
     /// Refuses weights that lie beside the record of a run on the same records: those are not public. An experiment
     /// with a fixed seed promises nothing anyway.
-    pub fn check_records(&self, settings: &Settings) -> Result<()> {
+    fn check_records(&self, settings: &Settings) -> Result<()> {
         let beside = self.path.with_file_name("run.json");
         let text = std::fs::read_to_string(&beside).unwrap_or_default();
         let Ok(record) = serde_json::from_str::<RunRecord>(&text) else {

@@ -73,7 +73,6 @@ pub fn start(
     let unspent = |error| anyhow!("{error:#}; nothing was spent");
     let weights = PublicStart::read(&settings).map_err(unspent)?;
     if let Some(weights) = &weights {
-        weights.check_records(&settings).map_err(unspent)?;
         settings.start_sha256 = Some(weights.sha256().into());
     }
     let options = settings.options(output.quiet)?;

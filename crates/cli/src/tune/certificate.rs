@@ -119,10 +119,7 @@ impl Runs {
                 // The scale is still to be found; any will do for the shape.
                 let mut unscaled = candidate.settings.clone();
                 unscaled.paper_accountant = None;
-                if let Some(weights) = &weights {
-                    weights.check_records(&unscaled)?;
-                    unscaled.start_sha256 = Some(weights.sha256().into());
-                }
+                unscaled.start_sha256 = weights.as_ref().map(|weights| weights.sha256().into());
                 let (settings, plan) = Resolved::uncertified(unscaled, facts, Some(1.0))?;
                 Resolved::check(&settings, facts)?;
                 let model = (settings.model, settings.hidden);
