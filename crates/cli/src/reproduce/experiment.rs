@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 /// Every experiment there is.
-const FILES: [&str; 21] = [
+const FILES: [&str; 23] = [
     include_str!("../../papers/dynamic-table1-mnist.toml"),
+    include_str!("../../papers/dynamic-table1-mnist-program.toml"),
     include_str!("../../papers/dynamic-table1-fashion-mnist.toml"),
     include_str!("../../papers/dynamic-table2-imdb.toml"),
     include_str!("../../papers/dynamic-table3-names.toml"),
+    include_str!("../../papers/dynamic-table3-names-random-split.toml"),
     include_str!("../../papers/dynamic-table5-pneumonia.toml"),
     include_str!("../../papers/dynamic-table5-pneumonia-random-start.toml"),
     include_str!("../../papers/dynamic-figure3-mnist.toml"),

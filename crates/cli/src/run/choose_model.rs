@@ -24,6 +24,8 @@ pub enum ModelName {
     Mlp,
     /// Two tanh convolutions (Papernot et al. 2021), one for very small images.
     Cnn,
+    /// The same with ReLU, as in the program of Du et al. 2021 for MNIST.
+    ReluCnn,
     /// The CNN of Galli et al. 2024: 551,322 parameters on MNIST.
     OnlineCnn,
     /// The CNN of Du et al. 2021; its sizes, which they leave open, are small: 8,194 parameters on MNIST.
@@ -193,6 +195,7 @@ pub fn with_model<V: Visitor>(
             | ModelName::OnlineCnn
             | ModelName::DynamicCnn
             | ModelName::WideDynamicCnn
+            | ModelName::ReluCnn
             | ModelName::ExampleCnn,
             Shape::Images(size),
         ) => {
@@ -288,6 +291,7 @@ fn cnn(
             );
             CnnConfig::online_sensitivity(classes)
         }
+        ModelName::ReluCnn => CnnConfig::relu_cnn(image, classes),
         ModelName::DynamicCnn => CnnConfig::dynamic(image, classes),
         ModelName::WideDynamicCnn => CnnConfig::wide_dynamic(image, classes),
         ModelName::ExampleCnn => CnnConfig::example(image, classes),
@@ -357,6 +361,7 @@ mod tests {
             113_156
         );
         assert_eq!(parameters(ModelName::Cnn, MNIST, 10), 26_010);
+        assert_eq!(parameters(ModelName::ReluCnn, MNIST, 10), 26_010);
         // Chosen here, and stated in the models' descriptions.
         assert_eq!(parameters(ModelName::DynamicCnn, MNIST, 10), 8_194);
         assert_eq!(parameters(ModelName::WideDynamicCnn, MNIST, 10), 15_642);

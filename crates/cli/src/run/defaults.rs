@@ -28,20 +28,18 @@ pub fn known(set: Builtin) -> Known {
         length,
         vocabulary: 10_000,
     };
+    let letters = Shape::Tokens {
+        length: 15,
+        vocabulary: 59,
+    };
     let (records, shape, classes) = match set {
         Builtin::Digits => (3_823, image(1, 8), 10),
         Builtin::Mnist | Builtin::FashionMnist => (60_000, image(1, 28), 10),
         Builtin::Cifar10 => (50_000, image(3, 32), 10),
         Builtin::Imdb => (25_000, words(256), 2),
         Builtin::AgNews => (120_000, words(64), 4),
-        Builtin::Names => (
-            16_101,
-            Shape::Tokens {
-                length: 15,
-                vocabulary: 59,
-            },
-            18,
-        ),
+        Builtin::Names => (16_101, letters, 18),
+        Builtin::NamesRandomSplit => (16_194, letters, 18),
         Builtin::Adult => (32_561, Shape::Rows { width: 108 }, 2),
         Builtin::Pneumonia => (5_216, image(1, 64), 2),
         Builtin::PneumoniaResplit => (5_293, image(1, 64), 2),

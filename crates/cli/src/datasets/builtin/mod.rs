@@ -42,6 +42,8 @@ pub enum Builtin {
     AgNews,
     /// Surnames of 18 languages.
     Names,
+    /// The same, split at random: equal names may be trained on and tested on.
+    NamesRandomSplit,
     /// Income by census data.
     Adult,
     /// 64 × 64 chest X-rays of children.
@@ -61,6 +63,7 @@ impl Builtin {
             Self::Imdb => "imdb",
             Self::AgNews => "ag-news",
             Self::Names => "names",
+            Self::NamesRandomSplit => "names-random-split",
             Self::Adult => "adult",
             Self::Pneumonia => "pneumonia",
             Self::PneumoniaResplit => "pneumonia-resplit",
@@ -76,7 +79,7 @@ impl Builtin {
             Self::Cifar10 => &cifar10::SITE,
             Self::Imdb => &imdb::SITE,
             Self::AgNews => &ag_news::SITE,
-            Self::Names => &names::SITE,
+            Self::Names | Self::NamesRandomSplit => &names::SITE,
             Self::Adult => &adult::SITE,
             Self::Pneumonia | Self::PneumoniaResplit => &pneumonia::SITE,
         })
@@ -106,6 +109,7 @@ impl Builtin {
             Self::Imdb => imdb::read(&found, options),
             Self::AgNews => ag_news::read(&found, options),
             Self::Names => names::read(&found, options),
+            Self::NamesRandomSplit => names::read_random_split(&found, options),
             Self::Adult => adult::read(&found),
             Self::Pneumonia => pneumonia::read(&found, features),
             Self::PneumoniaResplit => pneumonia::read_resplit(&found, features),

@@ -170,17 +170,21 @@ fn ag_news_is_read_as_hashed_words_and_as_word_vectors() {
 /// 20,050 names; a fifth of them is held out, 3 standard deviations of a fair draw being 170.
 #[test]
 fn names_are_split_four_to_one() {
-    let Some(data) = set(Builtin::Names) else {
-        return;
-    };
-    let [training, test] = class_counts(&data);
-    let held_out: usize = test.iter().sum();
-    assert_eq!(training.iter().sum::<usize>() + held_out, 20_050);
-    assert!(held_out.abs_diff(4010) < 170, "{held_out}");
-    let RecordSet::Tokens(names) = &data.training else {
-        panic!("tokens");
-    };
-    assert_eq!((names.length(), names.vocabulary()), (15, 59));
+    for builtin in [Builtin::Names, Builtin::NamesRandomSplit] {
+        let Some(data) = set(builtin) else {
+            return;
+        };
+        let [training, test] = class_counts(&data);
+        let held_out: usize = test.iter().sum();
+        assert_eq!(training.iter().sum::<usize>() + held_out, 20_050);
+        assert!(held_out.abs_diff(4010) < 170, "{held_out}");
+        let known = crate::run::known(builtin).records;
+        assert_eq!(data.training.count() as u64, known);
+        let RecordSet::Tokens(names) = &data.training else {
+            panic!("tokens");
+        };
+        assert_eq!((names.length(), names.vocabulary()), (15, 59));
+    }
 }
 
 #[test]
