@@ -270,6 +270,7 @@ impl<'a> Search<'a> {
                 bottom = (bottom - 16.0 / at.window.tilt - 0.1 * bottom).max(0.0);
                 continue;
             };
+            if std::env::var("TRACE").is_ok() { eprintln!("TRACE {:?} look {looking} pts {} win {:?} low {} high {} outlook eps {} slope {} sad.. found {found} care {} work {:e} d@eps {:e} rounding {:e} infl {:?}", self.direction, at.points, at.window, above.lowest(), above.highest(), outlook.epsilon, outlook.slope, self.care.get(), above.work, above.delta_up(above.highest()), above.rounding(outlook.epsilon), above.debug(above.highest())); }
             upper = upper.min(found.max(0.0));
             if upper <= enough {
                 break;

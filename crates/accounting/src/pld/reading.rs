@@ -114,6 +114,7 @@ impl Curve {
         }
     }
 
+    pub(super) fn debug(&self, epsilon: f64) -> String { let (v,e)=self.scaled(epsilon); format!("v {v:e} e {e:e} scale {:e} missed {:e} inflation {} infinite {:e} masserr {:e} logmass {}", self.scale(epsilon), (self.log_mass + self.log_above - (self.window.tilt + self.window.above) * self.highest()).exp(), self.inflation, self.infinite, self.mass_error, self.log_mass) }
     /// δ at ε is at most this, loss errors apart.
     pub(super) fn delta_up(&self, epsilon: f64) -> f64 {
         if epsilon < self.lowest {
