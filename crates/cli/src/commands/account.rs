@@ -3,7 +3,10 @@
 use super::choice::{Choice, Choices};
 use super::plan::SizeArgs;
 use super::statement::{check_finite, circumstances, figure, short, to_json, warrant};
+use crate::number::{exact, up};
 use crate::plot;
+use crate::run::{Part, RunFolder};
+use crate::tune;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value, json};
 use std::io::Read;
@@ -131,6 +134,34 @@ fn ledgers(args: &Args) -> Result<Vec<(String, Ledger)>> {
 /// How the ledger file of a training run begins.
 const RUN_LEDGER: &str = "{\"tacita_ledger\":";
 
+/// The ledger of one run of a search does not pay for the choice among them. Of the best of a random search it says
+/// nothing at all; of a run of a grid it is what that run alone costs, and that is said.
+fn of_a_search(ledger: &Path) -> Result<()> {
+    let folder = ledger.parent().unwrap_or(Path::new(""));
+    let folder = Path::new(".").join(folder);
+    tune::refuse_secret(&folder)?;
+    let Some(search) = (RunFolder::open(&folder).ok()).and_then(|(_, record)| record.search) else {
+        return Ok(());
+    };
+    let guarantee = format!(
+        "ε ≤ {} at δ = {}",
+        up(search.epsilon_upper, 5),
+        exact(search.delta)
+    );
+    ensure!(
+        search.part == Part::Grid,
+        "{} is of the best run of a random search, whose ledger alone does not say what publishing it costs; \
+         the guarantee is that of the search: {guarantee}",
+        ledger.display()
+    );
+    eprintln!(
+        "PART OF A SEARCH: {} is of one run of a grid. The figures are of this run alone; all that the search \
+         published, the choice included, keeps {guarantee}.",
+        ledger.display()
+    );
+    Ok(())
+}
+
 /// Reads a ledger or the ledger file of a run; errors name the file.
 pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
     let name = path.display().to_string();
@@ -150,6 +181,7 @@ pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
                  The figures are those the plan would have with secret keys."
             );
         }
+        of_a_search(path)?;
         // The whole plan, even if the run stopped early: stopping may depend on what was seen.
         record.plan
     } else {

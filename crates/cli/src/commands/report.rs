@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use crate::report::facts::Facts;
-use crate::run::write_whole;
+use crate::run::{RunFolder, write_whole};
 use crate::tune;
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -50,8 +50,9 @@ pub fn read(folder: &Path) -> Result<Report> {
     let path = folder.join("facts.json");
     let text = match fs::read_to_string(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => bail!(
-            "{} does not exist; give the folder of a run, such as runs/digits-1",
-            path.display()
+            "{} does not exist; {}",
+            path.display(),
+            RunFolder::which(folder)
         ),
         read => read.with_context(|| format!("cannot read {}", path.display()))?,
     };
@@ -66,6 +67,16 @@ pub fn read(folder: &Path) -> Result<Report> {
         Report::new(facts)
     };
     report.with_context(|| format!("no report of {}", folder.display()))
+}
+
+/// Writes the report of a run into its folder.
+pub fn write_all(folder: &Path) -> Result<()> {
+    let report = read(folder)?;
+    write(
+        &report,
+        &folder.join("report.html"),
+        &folder.join("report.json"),
+    )
 }
 
 /// Writes a report as a page and as JSON, each replaced as a whole.

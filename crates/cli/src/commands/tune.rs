@@ -30,6 +30,7 @@ SPACE.toml names what all runs share, and lists of values for what varies:
 The same command goes on with a search that stopped or died.
 
 Examples:
+  tacita tune space.toml --dry-run
   tacita tune space.toml --out searches/patients
   tacita tune space.toml --out searches/patients --json")]
 pub struct Args {
@@ -37,8 +38,11 @@ pub struct Args {
     #[arg(value_name = "SPACE")]
     space: PathBuf,
     /// Folder of the search; an unfinished search in it is taken up
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    out: Option<PathBuf>,
+    /// Print the certified guarantee and the noise of every candidate; make nothing
+    #[arg(long, conflicts_with_all = ["out", "json"])]
+    dry_run: bool,
     /// cpu, cuda, cuda:1, ... or wgpu, for all runs [default: that of the space, or cpu]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
@@ -57,15 +61,19 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         .with_context(|| format!("cannot read the search space {shown}"))?;
     let output = Output { quiet: args.quiet };
     let device = args.device.clone();
-    let found =
-        tune::search(&text, &args.out, device, output).with_context(|| format!("{shown}"))?;
+    let Some(out) = &args.out else {
+        let preview = tune::preview(&text, device, output);
+        print!("{}", preview.with_context(|| format!("{shown}"))?);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let found = tune::search(&text, out, device, output).with_context(|| format!("{shown}"))?;
     match found {
         None => {
-            println!("Stopped. Go on with the same command; finished runs are not repeated.");
+            eprintln!("Stopped. Go on with the same command; finished runs are not repeated.");
             return Ok(ExitCode::from(STOPPED));
         }
         Some(found) if args.json => println!("{:#}", serde_json::to_value(&found)?),
-        Some(found) => print!("{}", found.text(&args.out)),
+        Some(found) => print!("{}", found.text(out)),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,30 @@ use super::facts::Facts;
 
 /// The caveats of every run, then those of the data set and of this run.
 pub fn caveats(facts: &Facts) -> Vec<String> {
-    let unit = match facts.plan.records_per_unit() {
+    let one_run = [
+        "It covers what is listed as released and everything computed from it. It does not cover choices \
+         made by looking at the private records in any other way: tuning, cleaning, selecting features, \
+         stopping or choosing a model by a private score.",
+        "Guarantees of several runs on the same records add up. This report is about one run.",
+    ];
+    std::iter::once(unit(facts))
+        .chain(one_run.map(str::to_string))
+        .chain(standing())
+        .chain(facts.data.caveats.iter().cloned())
+        .chain(facts.caveats.iter().cloned())
+        .collect()
+}
+
+/// Those of a search, of one run of which these are the facts.
+pub fn of_search(facts: &Facts) -> Vec<String> {
+    std::iter::once(unit(facts))
+        .chain(standing())
+        .chain(facts.data.caveats.iter().cloned())
+        .collect()
+}
+
+fn unit(facts: &Facts) -> String {
+    match facts.plan.records_per_unit() {
         1 => {
             "It holds for one record. A person with several records is protected less: for k records ε \
              can be up to k times as large, and δ grows faster still."
@@ -13,12 +36,12 @@ pub fn caveats(facts: &Facts) -> Vec<String> {
         k => format!(
             "It holds for owners of up to {k} records. Whoever has more is protected less."
         ),
-    };
-    let general = [
-        "It covers what is listed as released and everything computed from it. It does not cover choices \
-         made by looking at the private records in any other way: tuning, cleaning, selecting features, \
-         stopping or choosing a model by a private score.",
-        "Guarantees of several runs on the same records add up. This report is about one run.",
+    }
+}
+
+/// What no guarantee of this kind says.
+fn standing() -> impl Iterator<Item = String> {
+    let standing = [
         "Sampling rate and divisor come from the declared number of records, which is taken as public. If \
          it was copied from a secret data set, that number is published.",
         "Figures of different neighbouring relations are not comparable: replacing a record costs about \
@@ -33,10 +56,5 @@ pub fn caveats(facts: &Facts) -> Vec<String> {
         "The facts about data, preparation and tuning were declared by whoever ran the training; the program \
          cannot check them. No one outside the project has audited the software.",
     ];
-    let general = general.into_iter().map(str::to_string);
-    std::iter::once(unit)
-        .chain(general)
-        .chain(facts.data.caveats.iter().cloned())
-        .chain(facts.caveats.iter().cloned())
-        .collect()
+    standing.into_iter().map(str::to_string)
 }

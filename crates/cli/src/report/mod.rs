@@ -3,14 +3,14 @@
 //! A run leaves [`Facts`]; every figure is computed here from its plan, so that a report shows no
 //! number on trust that it can check.
 
-mod caveats;
+pub mod caveats;
 mod charts;
 mod check;
 pub mod facts;
 mod figures;
 mod odds;
 pub mod page;
-mod words;
+pub mod words;
 
 #[cfg(test)]
 mod tests;

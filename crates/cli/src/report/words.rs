@@ -4,21 +4,25 @@ use super::check::rounds_of_phases;
 use super::facts::{Facts, KeySource, Origin, PhaseKind, Trace, TraceOrigin, Tuning};
 use super::figures::Figures;
 use crate::number::{count, down, exact, plain, up};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use tacita_accounting::{Neighbours, Round, Sampling};
 
 /// One statement: what it is about, and what is said.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Statement {
     /// A word or two.
-    pub topic: &'static str,
+    pub topic: Cow<'static, str>,
     /// The statement.
     pub text: String,
 }
 
 fn say(topic: &'static str, text: impl Into<String>) -> Statement {
-    let text = text.into();
-    Statement { topic, text }
+    Statement {
+        topic: topic.into(),
+        text: text.into(),
+    }
 }
 
 /// `ε ≤ 8 at δ = 2.6 × 10⁻⁵`.
@@ -61,6 +65,27 @@ pub fn faults(facts: &Facts) -> Vec<&'static str> {
 
 /// What is promised, to whom, against whom.
 pub fn promise(facts: &Facts) -> Vec<Statement> {
+    let mut promise = relation(facts);
+    promise.push(say("Released", released(facts)));
+    promise.push(say("Never released", kept_secret(facts)));
+    promise
+}
+
+/// What a search promises, of one run of which these are the facts.
+pub fn promise_of_search(facts: &Facts, released: &'static str) -> Vec<Statement> {
+    let records = count(facts.data.public_record_count);
+    let data = format!(
+        "{}; {records} records, declared as public.",
+        facts.data.name
+    );
+    let mut promise = relation(facts);
+    promise.push(say("Data set", data));
+    promise.push(say("Released", released));
+    promise
+}
+
+/// Who is protected, and against whom.
+fn relation(facts: &Facts) -> Vec<Statement> {
     vec![
         say("Unit of privacy", unit(facts)),
         say("Neighbouring data sets", neighbours(facts)),
@@ -69,8 +94,6 @@ pub fn promise(facts: &Facts) -> Vec<Statement> {
             "Central: whoever trains is trusted and sees the records. The attacker is assumed to see \
              everything released, all noisy sums of all steps included, and to know all other records.",
         ),
-        say("Released", released(facts)),
-        say("Never released", kept_secret(facts)),
     ]
 }
 

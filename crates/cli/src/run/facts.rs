@@ -32,12 +32,9 @@ pub fn facts(
             claim.epsilon
         ));
     }
-    if record
-        .search
-        .is_some_and(|search| search.chosen_by_test_set)
-    {
+    if record.search.is_some() {
         caveats.push(
-            "The best of several runs was chosen by its score on these test records, so the score is too good."
+            "The best of several runs was chosen by its score on these test records, so the score of the best is too good."
                 .into(),
         );
     }

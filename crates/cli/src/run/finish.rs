@@ -2,7 +2,7 @@
 
 use super::evaluate::{evaluate, mean};
 use super::metrics::Metrics;
-use super::{FromSet, Outcome, Resolved, RunFolder, RunRecord, facts, spending, write_whole};
+use super::{FromSet, Outcome, Part, Resolved, RunFolder, RunRecord, facts, spending, write_whole};
 use crate::commands::report as report_command;
 use crate::models::{Score, Scored};
 use crate::report::facts::{Evaluation, Facts};
@@ -111,9 +111,14 @@ impl Finish<'_> {
         }
         let text = format!("{:#}\n", serde_json::to_value(&facts)?);
         write_whole(&folder.facts(), text.as_bytes())?;
-        let page = report_command::read(folder.path())?;
         let path = folder.path();
-        report_command::write(&page, &path.join("report.html"), &path.join("report.json"))?;
+        // A secret run has no guarantee of its own, so it has no report unless it is published.
+        if record
+            .search
+            .is_none_or(|search| search.part != Part::Secret)
+        {
+            report_command::write_all(path)?;
+        }
         let spent = if steps < run.plan.steps() {
             spending::of_prefix(&run.plan, rounds)?
         } else {

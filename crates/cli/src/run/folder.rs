@@ -65,8 +65,20 @@ pub struct PartOfSearch {
     pub epsilon_upper: f64,
     /// δ of the whole search.
     pub delta: f64,
-    /// Whether the best run is chosen by its score on the test records.
-    pub chosen_by_test_set: bool,
+    /// What of the search the run is.
+    pub part: Part,
+}
+
+/// Which part of a search a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// One of a grid, all of which may be shown.
+    Grid,
+    /// One of a random search, of which nothing is to be seen: the guarantee covers the best one alone.
+    Secret,
+    /// The published best of a random search.
+    Winner,
 }
 
 impl RunFolder {
@@ -126,10 +138,9 @@ impl RunFolder {
                     file.display()
                 )
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => bail!(
-                "{} does not exist; give the folder of a run that began training, such as runs/digits-1",
-                file.display()
-            ),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                bail!("{} does not exist; {}", file.display(), Self::which(path))
+            }
             read => read.with_context(|| format!("cannot read {}", file.display()))?,
         };
         let record: RunRecord = serde_json::from_str(&text)
@@ -142,6 +153,17 @@ impl RunFolder {
             );
         }
         Ok((folder, record))
+    }
+
+    /// Which folder to give instead of one that holds no run.
+    pub fn which(path: &Path) -> &'static str {
+        match path.join("space.toml").exists() {
+            true => {
+                "this is the folder of a search, whose report is report.html; give one of its runs: winner, or \
+                 one of runs/"
+            }
+            false => "give the folder of a run that began training, such as runs/digits-1",
+        }
     }
 
     /// Writes the record and the settings.

@@ -31,7 +31,9 @@ pub use defaults::{known, known_shape};
 pub use device::{device, precision};
 pub use diagnose::{Look, diagnose};
 pub use estimate::estimate;
-pub use folder::{PartOfSearch, RunFolder, RunRecord, lock, make, write_lasting, write_whole};
+pub use folder::{
+    Part, PartOfSearch, RunFolder, RunRecord, lock, make, write_lasting, write_whole,
+};
 pub use plain::train_without_privacy;
 pub use preset::Preset;
 pub use progress::words;

@@ -103,11 +103,11 @@ pub fn start(
         return result;
     }
     result.with_context(|| {
-        format!(
-            "the run stopped early; what its ledger holds stays spent. Mend this and go on with: tacita \
-             resume {}",
-            path.display()
-        )
+        let go_on = match search {
+            Some(_) => "give the same `tacita tune` command again".to_string(),
+            None => format!("go on with: tacita resume {}", path.display()),
+        };
+        format!("the run stopped early; what its ledger holds stays spent. Mend this and {go_on}")
     })
 }
 

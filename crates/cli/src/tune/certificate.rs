@@ -2,7 +2,7 @@
 
 use super::space::{Candidate, Mode, Space};
 use crate::run::{self, PublicFacts, PublicStart, Resolved, Settings};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 use tacita_accounting::calibrate::{Budget, Shape, estimated_noise, smallest_noise};
 use tacita_accounting::{AccountError, Accountant, Ledger, Pld, RandomRuns, Rdp, Reading};
@@ -130,6 +130,13 @@ impl Runs {
                 Ok::<_, anyhow::Error>((settings, plan.shape()?))
             };
             let (filled, shape) = read().with_context(|| candidate.name.clone())?;
+            if let Some(known) = settings.iter().position(|known| *known == filled) {
+                bail!(
+                    "`{}` and `{}` are the same run, which would be paid for twice; leave one of them out",
+                    candidates[known].name,
+                    candidate.name
+                );
+            }
             settings.push(filled);
             shapes.push(shape);
         }

@@ -22,6 +22,6 @@ mod worker;
 mod tests;
 
 pub use certificate::Certificate;
-pub use search::search;
+pub use search::{preview, search};
 pub use secret::refuse as refuse_secret;
 pub use space::{Candidate, Space};

@@ -4,7 +4,10 @@ use super::certificate::Certificate;
 use super::space::{ChooseBy, Mode, Runs, Space};
 use super::worker::Score;
 use crate::number::{exact, up};
-use crate::report::page::html::{paragraph, section, text};
+use crate::report::caveats;
+use crate::report::facts::Facts;
+use crate::report::page::html::{paragraph, section, statements, text};
+use crate::report::words::{self, Statement};
 use crate::run::{self, public_start};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -43,6 +46,8 @@ pub struct Found {
     pub delta: f64,
     /// What proved it.
     pub accountant: String,
+    /// Who is protected and what is released; empty if no run was made.
+    pub promise: Vec<Statement>,
     /// Every run of a grid.
     pub runs: Option<Vec<Shown>>,
     /// The best run; none if no run was made or none has a score.
@@ -74,7 +79,16 @@ impl Found {
         candidates: usize,
         runs: Option<Vec<Shown>>,
         winner: Option<Shown>,
+        facts: Option<&Facts>,
     ) -> Self {
+        let released = match space.mode {
+            Mode::Grid => {
+                "Every run: its model, ledger, settings, score and report; which of them is the best; this report."
+            }
+            Mode::Random => {
+                "The best run: its model, ledger, settings, score and report; this report. Nothing of the others."
+            }
+        };
         let accountant = match space.mode {
             Mode::Grid => "privacy loss distributions of all runs, composed as one ledger",
             Mode::Random => {
@@ -94,9 +108,10 @@ impl Found {
             budget: certificate.budget,
             delta: certificate.delta,
             accountant: accountant.into(),
+            promise: facts.map_or_else(Vec::new, |facts| words::promise_of_search(facts, released)),
             runs,
             winner,
-            caveats: caveats(space, certificate),
+            caveats: caveats(space, certificate, facts),
         }
     }
 
@@ -155,6 +170,12 @@ impl Found {
         }
     }
 
+    fn noise(&self) -> String {
+        let noise =
+            |winner: &Shown| format!(" Its noise multiplier is {}.", winner.noise_multiplier);
+        self.winner.as_ref().map(noise).unwrap_or_default()
+    }
+
     /// The report in a few lines.
     pub fn text(&self, out: &Path) -> String {
         let mut lines = vec![format!("Best: {}", self.best()), self.choice().into()];
@@ -189,11 +210,12 @@ impl Found {
                 self.budget, self.accountant
             ))
         );
+        body += &section("promise", "The promise", &statements(&self.promise));
         body += &section(
             "result",
             "Result",
             &[
-                paragraph(&format!("Best: {}.", self.best())),
+                paragraph(&format!("Best: {}.{}", self.best(), self.noise())),
                 paragraph(self.choice()),
                 paragraph(&what),
             ]
@@ -229,10 +251,13 @@ impl Found {
     }
 }
 
-fn caveats(space: &Space, certificate: &Certificate) -> Vec<String> {
+fn caveats(space: &Space, certificate: &Certificate, facts: Option<&Facts>) -> Vec<String> {
     let mut caveats = vec![
         "It covers this search. Other runs or searches on the same records cost extra, and so does choosing the \
          search space by looking at the records."
+            .to_string(),
+        "A search is finished once: of two copies of an unfinished one that are both finished, each publishes what \
+         is covered once."
             .to_string(),
     ];
     if space.mode == Mode::Random {
@@ -242,7 +267,7 @@ fn caveats(space: &Space, certificate: &Certificate) -> Vec<String> {
                 .into(),
         );
     }
-    if space.choose_by == ChooseBy::PublicValidation {
+    if space.choose_by != ChooseBy::TestSet {
         caveats.push(
             "The score of the best run is the largest of several on the same records, so it is somewhat too good."
                 .into(),
@@ -263,5 +288,6 @@ fn caveats(space: &Space, certificate: &Certificate) -> Vec<String> {
             public_start::CAVEAT
         ));
     }
+    caveats.extend(facts.into_iter().flat_map(caveats::of_search));
     caveats
 }

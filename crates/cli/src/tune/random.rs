@@ -70,7 +70,7 @@ impl Search {
                 };
                 let best = worker::best(&scores).map(|index| (index, scores[index].clone()));
                 let chosen = Chosen { best };
-                run::write_whole(&file, serde_json::to_string(&chosen)?.as_bytes())?;
+                run::write_lasting(&file, serde_json::to_string(&chosen)?.as_bytes())?;
                 chosen
             }
         };
@@ -79,6 +79,7 @@ impl Search {
             Some((index, score)) => {
                 let place = self.out.join("winner");
                 if !place.exists() {
+                    secret::publish(&folder(&drawn.runs[index]))?;
                     fs::rename(folder(&drawn.runs[index]), &place)
                         .with_context(|| format!("cannot make {}", place.display()))?;
                 }

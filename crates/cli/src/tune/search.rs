@@ -3,10 +3,11 @@
 use super::certificate::Certificate;
 use super::page::{Found, Shown};
 use super::secret;
-use super::space::{Candidate, ChooseBy, Mode, Space};
+use super::space::{Candidate, Mode, Space};
 use super::worker::Task;
-use crate::number::{count, exact, up};
-use crate::run::{self, Output, PartOfSearch};
+use crate::number::{count, exact, plain, up};
+use crate::report::facts::Facts;
+use crate::run::{self, Output, Part, PartOfSearch};
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,31 +19,7 @@ pub fn search(
     device: Option<String>,
     output: Output,
 ) -> Result<Option<Found>> {
-    let space = Space::parse(text)?;
-    let mut candidates = space.candidates()?;
-    let settings = space.settings()?;
-    let facts = run::look(&settings, output)?;
-    for settings in candidates
-        .iter_mut()
-        .map(|candidate| &mut candidate.settings)
-    {
-        settings.device = device.clone().or(settings.device.take());
-        // Once a number is drawn, an error would tell of it.
-        run::device(settings.device.as_deref().unwrap_or("cpu"))?;
-        // The schema as it is now, whatever becomes of its file.
-        *settings = settings.clone().with_schema_inside()?;
-    }
-    space.check_score(&settings, facts)?;
-    let certificate = Certificate::new(&space, &candidates, facts).context("nothing was spent")?;
-    let search = Search {
-        private: settings.seed.is_none(),
-        seed: settings.seed,
-        out: out.to_path_buf(),
-        output,
-        space,
-        candidates,
-        certificate,
-    };
+    let search = Search::certified(text, out, device, output)?;
     let _lock = search.open(text)?;
     if let Some(found) = Found::read(out)? {
         // Published; what was interrupted after that is finished.
@@ -56,6 +33,22 @@ pub fn search(
     }
 }
 
+/// What a search would be: its guarantee, and each candidate with its noise. Nothing is made or spent.
+pub fn preview(text: &str, device: Option<String>, output: Output) -> Result<String> {
+    let search = Search::certified(text, Path::new(""), device, output)?;
+    let mut lines = search.announcement();
+    for (candidate, settings) in search.candidates.iter().zip(&search.certificate.settings) {
+        let noise = settings.noise.unwrap_or(f64::NAN);
+        lines.push(format!(
+            "  noise multiplier {}  {}",
+            plain(noise),
+            candidate.name
+        ));
+    }
+    lines.push("Nothing was made or spent.".into());
+    Ok(lines.join("\n") + "\n")
+}
+
 pub(super) struct Search {
     pub out: PathBuf,
     pub output: Output,
@@ -67,6 +60,36 @@ pub(super) struct Search {
 }
 
 impl Search {
+    /// Reads a space and certifies all its runs.
+    fn certified(text: &str, out: &Path, device: Option<String>, output: Output) -> Result<Self> {
+        let space = Space::parse(text)?;
+        let mut candidates = space.candidates()?;
+        let settings = space.settings()?;
+        let facts = run::look(&settings, output)?;
+        for settings in candidates
+            .iter_mut()
+            .map(|candidate| &mut candidate.settings)
+        {
+            settings.device = device.clone().or(settings.device.take());
+            // Once a number is drawn, an error would tell of it.
+            run::device(settings.device.as_deref().unwrap_or("cpu"))?;
+            // The schema as it is now, whatever becomes of its file.
+            *settings = settings.clone().with_schema_inside()?;
+        }
+        space.check_score(&settings, facts)?;
+        let certificate =
+            Certificate::new(&space, &candidates, facts).context("nothing was spent")?;
+        Ok(Self {
+            private: settings.seed.is_none(),
+            seed: settings.seed,
+            out: out.to_path_buf(),
+            output,
+            space,
+            candidates,
+            certificate,
+        })
+    }
+
     /// Makes the folder, or checks that it belongs to this very space and to data with the same public
     /// facts; one process at a time.
     fn open(&self, text: &str) -> Result<File> {
@@ -81,7 +104,11 @@ impl Search {
         };
         let mut entries =
             fs::read_dir(&self.out).with_context(|| format!("cannot read {shown}"))?;
-        if entries.next().is_some() {
+        // A search that died between its first two files has begun nothing.
+        let only_plans = |entry: std::io::Result<fs::DirEntry>| {
+            entry.is_ok_and(|entry| entry.path() == plans) && !copy.exists()
+        };
+        if !entries.all(only_plans) {
             let known = fs::read_to_string(&copy).ok();
             ensure!(
                 known.as_deref() == Some(text),
@@ -96,20 +123,24 @@ impl Search {
                  or give --out another folder. Nothing was spent"
             );
         } else {
-            run::write_whole(&plans, hash.as_bytes())?;
-            run::write_whole(&copy, text.as_bytes())?;
+            run::write_lasting(&plans, hash.as_bytes())?;
+            run::write_lasting(&copy, text.as_bytes())?;
         }
         lock.map_or_else(|| run::lock(&copy), Ok)
     }
 
     /// Public knowledge only: nothing here depends on what was drawn.
     fn announce(&self) {
-        if self.output.quiet {
-            return;
+        if !self.output.quiet {
+            eprintln!("{}", self.announcement().join("\n"));
         }
+    }
+
+    fn announcement(&self) -> Vec<String> {
         let certificate = &self.certificate;
+        let mut lines = Vec::new();
         if !self.private {
-            eprintln!("NOT PRIVATE: a fixed seed. For experiments only.");
+            lines.push("NOT PRIVATE: a fixed seed. For experiments only.".to_string());
         }
         let what = match self.space.mode {
             Mode::Grid => format!("{} runs, all of which may be shown", self.candidates.len()),
@@ -118,12 +149,13 @@ impl Search {
                 count(self.candidates.len() as u64)
             ),
         };
-        eprintln!("Search of {what}");
-        eprintln!(
+        lines.push(format!("Search of {what}"));
+        lines.push(format!(
             "  guarantee   ε ≤ {} at δ = {} for the whole search, certified before its first run",
             up(certificate.epsilon_upper(), 5),
             exact(certificate.delta)
-        );
+        ));
+        lines
     }
 
     /// Runs at a time.
@@ -148,9 +180,11 @@ impl Search {
             search: PartOfSearch {
                 epsilon_upper: self.certificate.epsilon_upper(),
                 delta: self.certificate.delta,
-                chosen_by_test_set: self.space.choose_by == ChooseBy::TestSet,
+                part: match self.space.mode {
+                    Mode::Grid => Part::Grid,
+                    Mode::Random => Part::Secret,
+                },
             },
-            secret: self.space.mode == Mode::Random,
         }
     }
 
@@ -165,6 +199,8 @@ impl Search {
     /// Writes what may be shown.
     pub fn publish(&self, runs: Option<Vec<Shown>>, winner: Option<Shown>) -> Result<Found> {
         let certificate = &self.certificate;
+        let run = winner.as_ref().or(runs.iter().flatten().next());
+        let facts = run.and_then(|run| facts(&self.out.join(&run.folder)));
         let found = Found::new(
             &self.space,
             self.private,
@@ -172,8 +208,15 @@ impl Search {
             self.candidates.len(),
             runs,
             winner,
+            facts.as_ref(),
         );
         found.write(&self.out)?;
         Ok(found)
     }
+}
+
+/// The facts of a published run, if it was not lost.
+fn facts(run: &Path) -> Option<Facts> {
+    let text = fs::read_to_string(run.join("facts.json")).ok()?;
+    serde_json::from_str(&text).ok()
 }

@@ -1,5 +1,7 @@
 //! What a random search must keep to itself: the drawn number, the candidates, every run but the best.
 
+use crate::commands::report;
+use crate::run::{Part, RunFolder, RunRecord};
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File, FileTimes};
 use std::path::Path;
@@ -19,13 +21,24 @@ pub fn make(path: &Path) -> Result<()> {
     (builder.create(path)).with_context(|| format!("cannot make {}", path.display()))
 }
 
-/// Refuses the folder of a run that a random search keeps secret.
+/// Makes the best run one that may be seen, with a report that states the guarantee of the search.
+pub fn publish(run: &Path) -> Result<()> {
+    let (folder, mut record) = RunFolder::open(run)?;
+    if let Some(search) = &mut record.search {
+        search.part = Part::Winner;
+    }
+    folder.write_record(&record)?;
+    report::write_all(run)
+}
+
+/// Refuses the folder of a run that a random search keeps secret, wherever it was copied.
 pub fn refuse(run: &Path) -> Result<()> {
     let run = run.canonicalize().unwrap_or_else(|_| run.to_path_buf());
     let mut above = run.ancestors();
     let secret = above.find(|folder| folder.ends_with(FOLDER) && folder.join(DRAWN).exists());
+    let part = |(_, record): (RunFolder, RunRecord)| record.search.map(|search| search.part);
     ensure!(
-        secret.is_none(),
+        secret.is_none() && RunFolder::open(&run).ok().and_then(part) != Some(Part::Secret),
         "{} is one of the secret runs of a random search, of which only the best may be seen; go on with the \
          search by its `tacita tune` command",
         run.display()

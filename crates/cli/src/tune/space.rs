@@ -103,8 +103,8 @@ impl Runs {
     /// The law as the accountant knows it.
     pub fn law(self) -> Result<RandomRuns> {
         ensure!(
-            self.mean <= MOST_RUNS,
-            "mean of [runs] must be at most {MOST_RUNS}, got {}",
+            self.mean > 0.0 && self.mean <= MOST_RUNS,
+            "mean of [runs] must be above 0 and at most {MOST_RUNS}, got {}",
             self.mean
         );
         Ok(match self.law {
@@ -171,6 +171,12 @@ impl Space {
                     "[grid] belongs to mode = \"grid\"; name the lists of a random search [random]"
                 );
                 draw::check(self.law()?)?;
+                // Whether the noise hides a column is a release of its own, which would be seen.
+                ensure!(
+                    self.settings.get("estimate-bounds") != Some(&Value::Boolean(true)),
+                    "estimate-bounds is not for a random search: that a run cannot estimate them would tell of a \
+                     run that must stay secret; declare the bounds in the schema, or use mode = \"grid\""
+                );
             }
         }
         for key in self.varied()?.keys() {

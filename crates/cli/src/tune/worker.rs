@@ -1,7 +1,7 @@
 //! Makes the runs of a search, several at a time; what is finished is not made again.
 
 use crate::report::facts::Evaluation;
-use crate::run::{self, Outcome, Output, PartOfSearch, RunFolder, Settings};
+use crate::run::{self, Outcome, Output, Part, PartOfSearch, RunFolder, Settings};
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -21,8 +21,13 @@ pub struct Task {
     pub ledger: Ledger,
     /// What it states as its guarantee.
     pub search: PartOfSearch,
+}
+
+impl Task {
     /// Nothing of it is released before the search ends, so that one that died is made again.
-    pub secret: bool,
+    fn secret(&self) -> bool {
+        self.search.part == Part::Secret
+    }
 }
 
 /// How good a run is.
@@ -33,6 +38,16 @@ pub struct Score {
     pub value: Option<f64>,
     /// The same in words.
     pub text: String,
+}
+
+impl Score {
+    /// Of a run that is spent and cannot be taken up.
+    fn lost() -> Self {
+        Self {
+            value: None,
+            text: "lost".into(),
+        }
+    }
 }
 
 /// Makes all runs that are not finished, `parallel` at a time. None if Ctrl-C came first.
@@ -96,12 +111,13 @@ fn make(task: &Task) -> Result<Option<Score>> {
     let file = score_file(&task.folder);
     match fs::read_to_string(&file) {
         Ok(text) => {
-            let score: Score = serde_json::from_str(&text)
-                .with_context(|| format!("{} is not a score", file.display()))?;
-            if task.folder.join("run.json").exists() {
-                check_plan(task)?;
+            // A damaged score is taken again from the run, which holds what was released.
+            if let Ok(score) = serde_json::from_str(&text) {
+                if task.folder.join("run.json").exists() {
+                    check_plan(task)?;
+                }
+                return Ok(Some(score));
             }
-            return Ok(Some(score));
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
@@ -114,28 +130,42 @@ fn make(task: &Task) -> Result<Option<Score>> {
         task.folder.join("ledger.jsonl"),
         task.folder.join("run.json"),
     );
-    let again = !task.secret || run_is_whole(&task.folder)?;
+    let begun = task.folder.with_extension("begun");
+    let again = !task.secret() || run_is_whole(&task.folder)?;
     let outcome = if again && record.exists() && ledger.exists() {
         check_plan(task)?;
         run::resume(&task.folder, output)?
-    } else if again && ledger.exists() {
-        // Something was released, and what is needed to go on was not written: it is spent.
-        return written(
-            &file,
-            Score {
-                value: None,
-                text: "lost".into(),
-            },
-        )
-        .map(Some);
+    } else if again && (ledger.exists() || (begun.exists() && !task.folder.exists())) {
+        // Something was released, and what is needed to go on was not written or was taken away: it is spent.
+        return written(&file, Score::lost()).map(Some);
     } else {
         if task.folder.exists() {
             // It died before its first release, or nothing of it was released.
             fs::remove_dir_all(&task.folder)
                 .with_context(|| format!("cannot remove {}", task.folder.display()))?;
         }
+        if !task.secret() {
+            if let Some(folder) = begun.parent() {
+                fs::create_dir_all(folder)
+                    .with_context(|| format!("cannot make {}", folder.display()))?;
+            }
+            run::write_lasting(&begun, b"")?;
+        }
         let (settings, search) = (task.settings.clone(), Some(task.search));
-        run::start(settings, Some(&task.folder), search, output)?
+        match run::start(settings, Some(&task.folder), search, output) {
+            Ok(outcome) => outcome,
+            // It failed after a release and cannot go on: that is a result of a grid like any other.
+            Err(_) if !task.secret() && ledger.exists() && !record.exists() => {
+                return written(&file, Score::lost()).map(Some);
+            }
+            Err(error) => {
+                if !task.folder.exists() {
+                    // Nothing was released.
+                    let _ = fs::remove_file(&begun);
+                }
+                return Err(error);
+            }
+        }
     };
     check_plan(task)?;
     if outcome.steps < outcome.report.steps {
@@ -202,7 +232,7 @@ fn score(outcome: &Outcome) -> Score {
 }
 
 fn written(file: &Path, score: Score) -> Result<Score> {
-    run::write_whole(file, serde_json::to_string(&score)?.as_bytes())?;
+    run::write_lasting(file, serde_json::to_string(&score)?.as_bytes())?;
     Ok(score)
 }
 

@@ -1,5 +1,6 @@
 //! What a search costs is what its ledgers cost.
 
+use super::common::path;
 use super::*;
 use tacita_accounting::whole_grid;
 
@@ -31,11 +32,27 @@ fn grid_costs_what_its_ledgers_cost_together() {
     for run in runs {
         let folder = out.join(run["folder"].as_str().unwrap());
         let report = fs::read_to_string(folder.join("report.html")).unwrap();
-        assert!(report.contains("the score is too good"));
+        assert!(report.contains("the score of the best is too good"));
         promises_what_the_search_does(&folder, upper);
     }
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("CHOSEN BY THE TEST SET"));
+    // Whom ε protects, of which data, and what is said beside every guarantee.
+    for said in [
+        "One record",
+        "add-or-remove-one",
+        "3,823 records",
+        "several records is protected less",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+
+    // The ledger of one run says what it alone costs, and that this is not all.
+    let ledger = out.join("runs/1/ledger.jsonl");
+    let arguments = ["account", "--delta", "1e-5", "--ledger", path(&ledger)];
+    let output = common::tacita(&arguments);
+    assert!(output.status.success());
+    assert!(text(&output.stderr).contains("PART OF A SEARCH"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A random search publishes its winner and nothing else.
 
-use super::common::files;
+use super::common::{files, path, refused};
 use super::*;
 use std::time::SystemTime;
 use tacita_accounting::RandomRuns;
@@ -27,6 +27,12 @@ fn random_search_publishes_its_winner_and_nothing_else() {
     let upper = found["epsilon_upper"].as_f64().unwrap();
     assert!(best.upper_bound().unwrap() <= upper && upper <= 2.0);
     promises_what_the_search_does(&out.join("winner"), upper);
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("3,823 records") && page.contains("Its noise multiplier is"));
+    // Its ledger alone does not say what publishing it costs.
+    let ledger = out.join("winner/ledger.jsonl");
+    let arguments = ["account", "--delta", "1e-5", "--ledger", path(&ledger)];
+    refused(&arguments, &["best run of a random search", "ε ≤ "]);
 
     // What a link leads to is not part of the search.
     #[cfg(unix)]
@@ -108,4 +114,36 @@ fn secret_runs_are_neither_resumed_nor_reported() {
         assert!(said.contains("secret runs of a random search"), "{said}");
     }
     fs::remove_dir_all(space.parent().unwrap()).unwrap();
+}
+
+/// The guarantee of a search does not cover a losing run, wherever it is copied: it has no report, and gets none.
+#[cfg(unix)]
+#[test]
+fn a_copy_of_a_secret_run_is_refused() {
+    let long = RANDOM.replace("steps = 4", "steps = 20000");
+    let (space, out) = fresh("copied", &format!("parallel = 1\n{long}"));
+    let mut child = stopped::started(&space, &out);
+    let run = stopped::wait_for_steps(|| {
+        let run = fs::read_dir(out.join("secret/runs")).ok()?.next()?;
+        Some(run.ok()?.path())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let copy = out.join("copy");
+    fs::rename(run, &copy).unwrap();
+    assert!(!copy.join("report.json").exists());
+    for arguments in [
+        ["report", path(&copy)].as_slice(),
+        &["resume", path(&copy)],
+        &["predict", path(&copy), "--input", path(&space)],
+        &[
+            "account",
+            "--delta",
+            "1e-5",
+            "--ledger",
+            path(&copy.join("ledger.jsonl")),
+        ],
+    ] {
+        refused(arguments, &["secret runs of a random search"]);
+    }
 }

@@ -12,6 +12,11 @@ fn every_candidate_is_checked_before_anything_is_spent() {
         ("model = [\"logistic\", \"lstm\"]", "model = lstm"),
         ("hidden = [8, 0]", "hidden = 0"),
         ("epochs = [0.1, 0.2]", "--steps and --epochs"),
+        (
+            "clipping = [\"abadi:1\", \"abadi:1e-300\"]",
+            "between 1e-20 and 1e20",
+        ),
+        ("learning-rate = [0.5, 0.1, 0.5]", "are the same run"),
     ] {
         let random = RANDOM.replace("learning-rate = [0.1, 0.5, 1.0]", list);
         let random = match list.starts_with("hidden") {
@@ -47,6 +52,14 @@ fn hopeless_searches_are_refused() {
         (
             GRID.replace("epsilon = 2.0", "epsilon = 1e-6"),
             "too small for any step",
+        ),
+        (
+            RANDOM.replace("mean = 3.0", "mean = nan"),
+            "above 0 and at most",
+        ),
+        (
+            RANDOM.replace("[random]", "estimate-bounds = true\n[random]"),
+            "estimate-bounds is not for a random search",
         ),
         (
             GRID.replace("steps = [3, 6]", &huge),
@@ -92,4 +105,15 @@ fn a_search_that_another_process_has_begun_is_refused() {
     assert!(files(&out).is_empty());
     drop(lock);
     found(&tune(&space, &out));
+}
+
+/// What a search would be is shown before anything is made.
+#[test]
+fn a_dry_run_shows_the_noise_and_makes_nothing() {
+    let (space, out) = fresh("dry", GRID);
+    let shown = common::printed(&["tune", common::path(&space), "--dry-run"]);
+    assert!(shown.contains("for the whole search"), "{shown}");
+    assert_eq!(shown.matches("noise multiplier").count(), 4, "{shown}");
+    assert!(shown.contains("Nothing was made or spent"));
+    assert!(!out.exists());
 }

@@ -6,20 +6,24 @@ use std::time::{Duration, Instant};
 use tacita_accounting::whole_grid;
 
 /// Starts a search that says nothing.
-fn started(space: &Path, out: &Path) -> Child {
+pub fn started(space: &Path, out: &Path) -> Child {
     let mut command = command(space, out);
     let silent = command.stdout(Stdio::null()).stderr(Stdio::null());
     silent.spawn().unwrap()
 }
 
 /// Waits until some steps of a run were made; `folder` finds it once it is there.
-fn wait_for_steps(folder: impl Fn() -> Option<PathBuf>) {
+pub fn wait_for_steps(folder: impl Fn() -> Option<PathBuf>) -> PathBuf {
     let late = Instant::now() + Duration::from_secs(120);
     let under_way = || {
-        let metrics = fs::read_to_string(folder()?.join("metrics.jsonl")).ok()?;
-        (metrics.lines().count() > 3).then_some(())
+        let folder = folder()?;
+        let metrics = fs::read_to_string(folder.join("metrics.jsonl")).ok()?;
+        (metrics.lines().count() > 3).then_some(folder)
     };
-    while under_way().is_none() {
+    loop {
+        if let Some(folder) = under_way() {
+            return folder;
+        }
         assert!(Instant::now() < late, "the run never began");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -183,5 +187,33 @@ fn a_search_does_not_go_on_with_other_public_facts() {
     let said = text(&output.stderr);
     assert!(said.contains("were certified for other plans"), "{said}");
     schema(150);
+    found(&tune(&space, &out));
+}
+
+/// A run that was made and taken away is spent; one whose score was damaged is scored again.
+#[test]
+fn a_grid_neither_repeats_a_run_that_is_gone_nor_loses_one_that_is_there() {
+    let (space, out) = fresh("gone", GRID);
+    let before = found(&tune(&space, &out));
+    fs::remove_dir_all(out.join("runs/1")).unwrap();
+    fs::remove_file(out.join("runs/1.score.json")).unwrap();
+    fs::write(out.join("runs/2.score.json"), "").unwrap();
+    fs::remove_file(out.join("report.json")).unwrap();
+    let after = found(&tune(&space, &out));
+    assert_eq!(after["runs"][0]["score"]["text"], "lost");
+    assert!(!out.join("runs/1").exists());
+    for run in 1..4 {
+        assert_eq!(after["runs"][run], before["runs"][run]);
+    }
+}
+
+/// A search that died between its first two files goes on.
+#[test]
+fn a_search_that_had_hardly_begun_goes_on() {
+    let (space, other) = fresh("hardly", RANDOM);
+    found(&tune(&space, &other));
+    let out = other.with_file_name("second");
+    fs::create_dir(&out).unwrap();
+    fs::copy(other.join("plans.sha256"), out.join("plans.sha256")).unwrap();
     found(&tune(&space, &out));
 }

@@ -16,4 +16,4 @@ pub use quantile::Quantile;
 pub use rule::ClipRule;
 pub use threshold::Threshold;
 pub use tracker::ThresholdState;
-pub(crate) use tracker::{Released, ThresholdTracker, products};
+pub(crate) use tracker::{RANGE, Released, ThresholdTracker, products};

@@ -6,8 +6,9 @@ use crate::parameter_values::to_vec;
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-/// Learned thresholds stay within these, far from where f32 gradients stop making sense.
-const RANGE: (f64, f64) = (1e-20, 1e20);
+/// Thresholds lie within these, learned ones too: far from where f32 gradients stop making sense, and the noise can
+/// be drawn.
+pub(crate) const RANGE: (f64, f64) = (1e-20, 1e20);
 
 /// Thresholds of the groups: public, since nothing but released values moves them.
 #[derive(Debug)]

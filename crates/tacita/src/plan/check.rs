@@ -1,13 +1,16 @@
 //! What a plan may not be.
 
 use super::{Budget, Length, Plan, PlanError, Scale};
-use crate::clipping::{ClipRule, DirectionNoise, Grouping, Threshold};
+use crate::clipping::{ClipRule, DirectionNoise, Grouping, RANGE, Threshold};
 use crate::schedule::{NoiseDecay, NoiseSchedule};
 
 /// Most steps of a schedule that lists every one of them.
 const MOST_LISTED: u64 = 1_000_000;
 
 const POSITIVE: &str = "a finite number above 0";
+
+/// `RANGE` of thresholds.
+const RANGE_IN_WORDS: &str = "between 1e-20 and 1e20";
 
 fn positive(what: &'static str, value: f64) -> Result<(), PlanError> {
     within(what, POSITIVE, value, value > 0.0 && value.is_finite())
@@ -93,6 +96,22 @@ impl Plan {
     }
 
     fn check_threshold(&self) -> Result<(), PlanError> {
+        self.check_threshold_policy()?;
+        let (threshold, steps) = (&self.clipping.threshold, self.step_count());
+        // All but a table move one way, so that their ends tell.
+        let looked_at = match threshold {
+            Threshold::Table { .. } => 0..steps,
+            _ => 0..steps.min(1),
+        };
+        for step in looked_at.chain(steps.checked_sub(1)) {
+            let value = threshold.scheduled(step, steps);
+            let ok = (RANGE.0..=RANGE.1).contains(&value);
+            within("clipping threshold of a step", RANGE_IN_WORDS, value, ok)?;
+        }
+        Ok(())
+    }
+
+    fn check_threshold_policy(&self) -> Result<(), PlanError> {
         match &self.clipping.threshold {
             Threshold::Constant { value } => positive("clipping threshold", *value),
             Threshold::Decay { initial, ratio } => {

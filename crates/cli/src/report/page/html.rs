@@ -49,7 +49,7 @@ pub fn statements(statements: &[Statement]) -> String {
         let texts: String = (group.iter())
             .map(|statement| format!("<dd>{}</dd>", text(&statement.text)))
             .collect();
-        out += &format!("<div><dt>{}</dt>{texts}</div>\n", text(group[0].topic));
+        out += &format!("<div><dt>{}</dt>{texts}</div>\n", text(&group[0].topic));
     }
     out + "</dl>\n"
 }
