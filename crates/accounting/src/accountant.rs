@@ -82,6 +82,20 @@ pub enum AccountError {
         /// What to do instead.
         remedy: &'static str,
     },
+    /// A budget that is used up by what no noise scale can make cheaper.
+    #[error(
+        "queries of fixed noise and earlier rounds alone cost ε ≈ {spent:.4} at δ = {delta:e}, which leaves \
+         nothing of the budget ε = {epsilon}; give these queries more noise, ask fewer of them, or \
+         raise the budget"
+    )]
+    NothingLeft {
+        /// What they cost.
+        spent: f64,
+        /// The budget.
+        epsilon: f64,
+        /// Its δ.
+        delta: f64,
+    },
     /// No setting meets the target.
     #[error("{what}: no value within [{lowest}, {highest}] meets the target; {remedy}")]
     OutOfReach {

@@ -344,11 +344,11 @@ fn shapes_are_calibrated_as_a_whole() {
 }
 
 #[test]
-fn a_budget_below_the_fixed_queries_is_out_of_reach() {
+fn a_budget_below_the_fixed_queries_leaves_nothing() {
     let shape = Shape::constant(Sampling::Full {}, 10).with_side_query(1.0);
     let budget = Budget::new(0.5, 1e-5).unwrap();
     let error = calibrate::smallest_noise(&shape, budget, &Pld::default()).unwrap_err();
-    assert!(matches!(error, AccountError::OutOfReach { .. }), "{error}");
+    assert!(matches!(error, AccountError::NothingLeft { .. }), "{error}");
 }
 
 #[test]

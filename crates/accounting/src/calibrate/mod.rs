@@ -82,6 +82,10 @@ pub fn constant(
 /// # Guarantee
 /// The upper bound of the reading returned is at most the budget's ε. An accountant that proves
 /// nothing is refused; see [`estimated_noise`]. Checked by `calibrated_noise_keeps_the_budget`.
+///
+/// # Errors
+/// [`AccountError::NothingLeft`] if fixed queries alone cost more than the budget, before anything
+/// is searched; [`AccountError::OutOfReach`] if no scale will do.
 pub fn smallest_noise(
     shape: &Shape,
     budget: Budget,
@@ -92,9 +96,9 @@ pub fn smallest_noise(
         Pld::NAME => {
             let rough = Pld::default().with_relative_width(2e-2);
             let rough = |ledger: &Ledger| certified(&rough, ledger, budget);
-            least_scale(shape, budget.epsilon, Some(&rough as &Evaluate), &precise)
+            least_scale(shape, budget, Some(&rough as &Evaluate), &precise)
         }
-        _ => least_scale(shape, budget.epsilon, None, &precise),
+        _ => least_scale(shape, budget, None, &precise),
     }
 }
 
@@ -113,7 +117,7 @@ pub fn estimated_noise(
         };
         Ok((value, reading))
     };
-    least_scale(shape, budget.epsilon, None, &precise)
+    least_scale(shape, budget, None, &precise)
 }
 
 /// The largest number of times a round can follow those of a ledger within the budget: the steps

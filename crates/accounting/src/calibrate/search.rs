@@ -1,6 +1,6 @@
 //! Root finding for a decreasing ε that is known only to a few digits.
 
-use super::{Calibrated, Shape};
+use super::{Budget, Calibrated, Shape};
 use crate::accountant::{AccountError, Reading};
 use crate::ledger::Ledger;
 
@@ -12,15 +12,28 @@ const HIGHEST: f64 = 1e7;
 /// Shortfall of ε below the budget that is not worth another evaluation.
 const CLOSE: f64 = 2e-5;
 
-/// The smallest scale found at which ε ≤ `goal`, first with rough figures if there are any.
+/// The smallest scale found at which ε keeps the budget, first with rough figures if there are any.
 pub(super) fn least_scale(
     shape: &Shape,
-    goal: f64,
+    budget: Budget,
     rough: Option<&Evaluate>,
     precise: &Evaluate,
 ) -> Result<Calibrated, AccountError> {
+    let goal = budget.epsilon();
+    let fixed = shape.fixed()?;
+    let any_fixed = !fixed.rounds().is_empty();
+    if any_fixed {
+        let (spent, _) = precise(&fixed)?;
+        if spent > goal {
+            return Err(AccountError::NothingLeft {
+                spent,
+                epsilon: goal,
+                delta: budget.delta(),
+            });
+        }
+    }
     let mut bounds = Bounds::default();
-    let mut scale = 1.0;
+    let mut scale = start(shape);
     if let Some(rough) = rough {
         for _ in 0..40 {
             let (epsilon, _) = rough(&shape.ledger(scale)?)?;
@@ -72,8 +85,21 @@ pub(super) fn least_scale(
         what: "noise multiplier",
         lowest: LOWEST,
         highest: HIGHEST,
-        remedy: "fixed queries alone may exceed the budget; raise their noise or take fewer steps",
+        remedy: match any_fixed {
+            true => "fixed queries use up nearly all of it; raise their noise or take fewer steps",
+            false => "let the noise fall less over the run, take fewer steps or raise the budget",
+        },
     })
+}
+
+/// Where to look first: at 1, or where the least noisy round of an extreme schedule has a noise
+/// multiplier of 1. Far below, ε is in the thousands and takes as many times longer.
+fn start(shape: &Shape) -> f64 {
+    const ORDINARY: std::ops::RangeInclusive<f64> = 0.05..=20.0;
+    match shape.least_relative_noise() {
+        Some(least) if !ORDINARY.contains(&least) => least.recip().clamp(LOWEST, HIGHEST),
+        _ => 1.0,
+    }
 }
 
 /// Eight significant digits, upwards, so that the figure shown is the figure verified.

@@ -162,14 +162,50 @@ impl Shape {
 
     /// The ledger at a scale: what was spent before, then the rounds.
     pub fn ledger(&self, scale: f64) -> Result<Ledger, LedgerError> {
+        self.ledger_of(|query| match query {
+            QueryNoise::Scaled(relative) => Some(relative * scale),
+            QueryNoise::Fixed(multiplier) => Some(multiplier),
+        })
+    }
+
+    /// What no scale can make cheaper: what was spent before, and the queries of fixed noise.
+    ///
+    /// ```
+    /// use tacita_accounting::calibrate::{QueryNoise, Shape};
+    /// use tacita_accounting::Sampling;
+    /// let shape = Shape::constant(Sampling::Poisson { rate: 0.01 }, 1000);
+    /// assert!(shape.fixed()?.rounds().is_empty());
+    /// let counted = shape.then(Sampling::Full {}, QueryNoise::Fixed(20.0), 1);
+    /// assert_eq!(counted.fixed()?.steps(), 1);
+    /// # Ok::<(), tacita_accounting::AccountError>(())
+    /// ```
+    pub fn fixed(&self) -> Result<Ledger, LedgerError> {
+        self.ledger_of(|query| match query {
+            QueryNoise::Scaled(_) => None,
+            QueryNoise::Fixed(multiplier) => Some(multiplier),
+        })
+    }
+
+    /// The least noise of a scaled query, relative to the scale.
+    pub(super) fn least_relative_noise(&self) -> Option<f64> {
+        (self.rounds.iter())
+            .flat_map(|(_, queries, _)| queries)
+            .filter_map(|query| match query {
+                QueryNoise::Scaled(relative) => Some(*relative),
+                QueryNoise::Fixed(_) => None,
+            })
+            .reduce(f64::min)
+    }
+
+    /// The ledger of those queries that have a noise multiplier.
+    fn ledger_of(&self, noise: impl Fn(QueryNoise) -> Option<f64>) -> Result<Ledger, LedgerError> {
         let mut ledger = self.spent.clone();
         for (sampling, queries, times) in &self.rounds {
-            let multipliers = (queries.iter())
-                .map(|query| match query {
-                    QueryNoise::Scaled(relative) => relative * scale,
-                    QueryNoise::Fixed(multiplier) => *multiplier,
-                })
-                .collect();
+            let multipliers: Vec<f64> = queries.iter().filter_map(|query| noise(*query)).collect();
+            // A round all of whose queries are left out is none; one without queries is an error.
+            if multipliers.is_empty() && !queries.is_empty() {
+                continue;
+            }
             ledger.push(Round::new(*sampling, multipliers)?.times(*times))?;
         }
         Ok(ledger)

@@ -5,9 +5,10 @@ use super::compose::Composition;
 use super::lattice::Grid;
 use super::making::Making;
 use super::pair::Direction;
-use super::profile::{Profile, Schedule};
+use super::profile::Schedule;
 use super::reading::Curve;
 use super::steps::{Side, Steps};
+use super::survey::{Detail, survey};
 use super::transform::Transform;
 use super::window::{Outlook, Window};
 
@@ -34,17 +35,23 @@ const MOST_STEP: f64 = 0.25;
 const MOST_WRAPS: f64 = 16.0;
 /// Levels of care about rounding: the lowest coefficients exactly, then stronger tilts.
 const MOST_CARE: u32 = 3;
-/// Kinds of rounds looked at to choose the window.
-const PROFILED_KINDS: usize = 24;
+/// Part of the width that losses above the window may take before the schedule is looked at more
+/// closely; a window from a fair look leaves them [`SHARE_OF_WIDTH`].
+const MISJUDGED_SHARE: f64 = 0.3;
+/// Largest ordinary loss of a sampled round that is composed: ε would be as large.
+const MOST_LOSS: f64 = 2e4;
 
 /// A bracket of ε at δ.
 pub(super) fn epsilon(steps: &Steps, delta: f64, relative_width: f64) -> (f64, f64) {
-    let removal = Search::new(steps, Direction::Remove, delta);
+    if steps.largest_sampled_loss() > MOST_LOSS {
+        return (0.0, f64::INFINITY);
+    }
+    let removal = Search::new(steps, Direction::Remove, delta, Detail::Sample);
     let (lower, upper) = removal.epsilon(delta, relative_width, 0.0);
     if steps.is_symmetric() || lower.is_infinite() {
         return (lower, upper);
     }
-    let addition = Search::new(steps, Direction::Add, delta);
+    let addition = Search::new(steps, Direction::Add, delta, Detail::Sample);
     if addition.stays_below(upper, delta) {
         return (lower, upper);
     }
@@ -54,6 +61,9 @@ pub(super) fn epsilon(steps: &Steps, delta: f64, relative_width: f64) -> (f64, f
 
 /// Brackets of δ at several ε.
 pub(super) fn deltas(steps: &Steps, epsilons: &[f64], relative_width: f64) -> Vec<(f64, f64)> {
+    if steps.largest_sampled_loss() > MOST_LOSS {
+        return vec![(0.0, 1.0); epsilons.len()];
+    }
     let mut brackets = vec![(0.0_f64, 0.0_f64); epsilons.len()];
     let directions: &[Direction] = if steps.is_symmetric() {
         &[Direction::Remove]
@@ -61,8 +71,13 @@ pub(super) fn deltas(steps: &Steps, epsilons: &[f64], relative_width: f64) -> Ve
         &[Direction::Remove, Direction::Add]
     };
     for &direction in directions {
-        let found =
-            Search::looking_for_deltas(steps, direction, epsilons).deltas(epsilons, relative_width);
+        let found = [Detail::Sample, Detail::Close]
+            .into_iter()
+            .find_map(|detail| {
+                let search = Search::looking_for_deltas(steps, direction, epsilons, detail);
+                search.deltas(epsilons, relative_width)
+            })
+            .unwrap_or_else(|| vec![(0.0, 1.0); epsilons.len()]);
         for (bracket, other) in brackets.iter_mut().zip(found) {
             bracket.0 = bracket.0.max(other.0);
             bracket.1 = bracket.1.max(other.1);
@@ -82,6 +97,7 @@ fn ends(values: &[f64]) -> (f64, f64) {
 struct Search<'a> {
     steps: &'a Steps,
     direction: Direction,
+    detail: Detail,
     schedule: Schedule,
     outlook: Outlook,
     /// Mass of each round that may be cut off at either end.
@@ -108,11 +124,11 @@ struct Resolution {
 }
 
 impl<'a> Search<'a> {
-    fn new(steps: &'a Steps, direction: Direction, delta: f64) -> Self {
+    fn new(steps: &'a Steps, direction: Direction, delta: f64, detail: Detail) -> Self {
         // Tails that cost ε less than its width: ln δ falls by at least ε's slope, which is at
         // least about 1 where the width is relative and large where it is absolute.
         let tail = (1e-7 * delta / steps.rounds()).max(1e-250);
-        let schedule = profile(steps, direction, tail);
+        let schedule = survey(steps, direction, tail, detail);
         let outlook = Outlook::at_delta(&schedule, delta);
         let span = (steps.kinds.iter())
             .map(|step| {
@@ -124,6 +140,7 @@ impl<'a> Search<'a> {
         Self {
             steps,
             direction,
+            detail,
             schedule,
             outlook,
             tail,
@@ -133,20 +150,31 @@ impl<'a> Search<'a> {
     }
 
     /// A search for δ at several ε, the smallest of which is about `delta`.
-    fn for_deltas(steps: &'a Steps, direction: Direction, epsilons: &[f64], delta: f64) -> Self {
+    fn for_deltas(
+        steps: &'a Steps,
+        direction: Direction,
+        epsilons: &[f64],
+        delta: f64,
+        detail: Detail,
+    ) -> Self {
         let (low, high) = ends(epsilons);
-        let mut search = Self::new(steps, direction, delta);
+        let mut search = Self::new(steps, direction, delta, detail);
         search.outlook = Outlook::at_epsilon(&search.schedule, 0.5 * (low + high)).for_delta(delta);
         search
     }
 
     /// As [`Self::for_deltas`], with the smallest δ found by quick looks.
-    fn looking_for_deltas(steps: &'a Steps, direction: Direction, epsilons: &[f64]) -> Self {
+    fn looking_for_deltas(
+        steps: &'a Steps,
+        direction: Direction,
+        epsilons: &[f64],
+        detail: Detail,
+    ) -> Self {
         let (low, high) = ends(epsilons);
-        let rough = profile(steps, direction, 1e-30 / steps.rounds());
+        let rough = survey(steps, direction, 1e-30 / steps.rounds(), detail);
         let mut delta = Outlook::at_epsilon(&rough, high).delta;
         loop {
-            let search = Self::for_deltas(steps, direction, epsilons, delta);
+            let search = Self::for_deltas(steps, direction, epsilons, delta, detail);
             let mut at = search.resolve(&search.outlook, low, 0.1 / search.outlook.slope);
             at.points = at.points.min(2 * FEWEST_POINTS);
             let curve = search.curve(Side::Upper, at);
@@ -218,7 +246,7 @@ impl<'a> Search<'a> {
             composition: &mut composition,
         };
         let ratio = ratio_for(side, at.blend_width / at.epsilon.max(at.width), self.tail);
-        let limited = self.steps.limited(side);
+        let limited = (self.steps.limited(side)).within_cells(grid.step, side);
         for steps in limited.by_rate() {
             let single = self.steps.records == 1 && steps[0].rate.is_some();
             match Levels::cover(steps, ratio).filter(|_| single) {
@@ -239,6 +267,24 @@ impl<'a> Search<'a> {
 
     /// A bracket of ε; once ε is proved to be at most `enough`, any width will do.
     fn epsilon(&self, delta: f64, relative_width: f64, enough: f64) -> (f64, f64) {
+        self.narrow(delta, relative_width, enough)
+            .or_else(|| {
+                let closer = Self::new(self.steps, self.direction, delta, Detail::Close);
+                closer.narrow(delta, relative_width, enough)
+            })
+            .unwrap_or((0.0, f64::INFINITY))
+    }
+
+    /// So much of δ lies above the window that it was chosen without knowing some of the rounds:
+    /// the upper end would be far off, or infinite, however fine the lattice.
+    fn misjudged(&self, above: &Curve, at: Resolution) -> bool {
+        let width = above.missed() / (at.delta * at.slope);
+        let fair = width <= MISJUDGED_SHARE * at.width;
+        !fair && self.detail.misses_some_of(self.steps)
+    }
+
+    /// As [`Self::epsilon`]; none if the schedule must be looked at more closely.
+    fn narrow(&self, delta: f64, relative_width: f64, enough: f64) -> Option<(f64, f64)> {
         let goal = |value: f64| (relative_width * value).max(ABSOLUTE_WIDTH);
         let mut outlook = self.outlook.clone();
         let mut bottom = outlook.likely_bottom();
@@ -264,13 +310,12 @@ impl<'a> Search<'a> {
             let above = self.curve(Side::Upper, at);
             let Some(found) = above.epsilon_up(delta) else {
                 if above.lowest() < 0.0 && above.delta_up(-above.loss_error) <= delta {
-                    return (0.0, 0.0);
+                    return Some((0.0, 0.0));
                 }
                 // ε lies below the window.
                 bottom = (bottom - 16.0 / at.window.tilt - 0.1 * bottom).max(0.0);
                 continue;
             };
-            if std::env::var("TRACE").is_ok() { eprintln!("TRACE {:?} look {looking} pts {} win {:?} low {} high {} outlook eps {} slope {} sad.. found {found} care {} work {:e} d@eps {:e} rounding {:e} infl {:?}", self.direction, at.points, at.window, above.lowest(), above.highest(), outlook.epsilon, outlook.slope, self.care.get(), above.work, above.delta_up(above.highest()), above.rounding(outlook.epsilon), above.debug(above.highest())); }
             upper = upper.min(found.max(0.0));
             if upper <= enough {
                 break;
@@ -282,6 +327,9 @@ impl<'a> Search<'a> {
                     bottom = outlook.likely_bottom();
                 }
                 continue;
+            }
+            if self.misjudged(&above, at) {
+                return None;
             }
             let below = self.curve(Side::Lower, at);
             let found_below = below.epsilon_down(delta, upper).unwrap_or(0.0);
@@ -330,7 +378,7 @@ impl<'a> Search<'a> {
             }
             finer = Some(at.window.length / (at.points as f64 * factor));
         }
-        (lower.max(0.0), upper)
+        Some((lower.max(0.0), upper))
     }
 
     /// ε is proved to be at most this by a quick look.
@@ -349,7 +397,8 @@ impl<'a> Search<'a> {
         curve.delta_up(epsilon - curve.loss_error) <= delta
     }
 
-    fn deltas(&self, epsilons: &[f64], relative_width: f64) -> Vec<(f64, f64)> {
+    /// Brackets of δ; none if the schedule must be looked at more closely.
+    fn deltas(&self, epsilons: &[f64], relative_width: f64) -> Option<Vec<(f64, f64)>> {
         let (low, _) = ends(epsilons);
         let width = relative_width / self.outlook.slope;
         let mut at = self.resolve(&self.outlook, low, width);
@@ -358,6 +407,9 @@ impl<'a> Search<'a> {
         let mut last_widest = f64::INFINITY;
         for _ in 0..8 {
             let above = self.curve(Side::Upper, at);
+            if self.misjudged(&above, at) {
+                return None;
+            }
             let below = self.curve(Side::Lower, at);
             let mut widest = 0.0_f64;
             let mut rounding_is_all = true;
@@ -387,21 +439,8 @@ impl<'a> Search<'a> {
             at.points = transform_length(at.points as f64 * factor);
             at.blend_width *= 0.4;
         }
-        brackets
+        Some(brackets)
     }
-}
-
-/// Cumulants of a schedule from at most [`PROFILED_KINDS`] of its kinds.
-fn profile(steps: &Steps, direction: Direction, tail: f64) -> Schedule {
-    let stride = steps.kinds.len().div_ceil(PROFILED_KINDS);
-    let rounds = (steps.kinds.chunks(stride))
-        .map(|chunk| {
-            let times: f64 = chunk.iter().map(|step| step.times as f64).sum();
-            let pair = chunk[chunk.len() / 2].pair(Side::Upper, steps.records);
-            (times, Profile::new(&pair, direction, tail))
-        })
-        .collect();
-    Schedule::new(rounds)
 }
 
 /// The smallest length of at least this many points whose transform is fast.

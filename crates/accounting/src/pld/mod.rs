@@ -14,6 +14,7 @@ mod quadrature;
 mod reading;
 mod spectrum;
 mod steps;
+mod survey;
 mod transform;
 mod upper;
 mod window;
@@ -95,18 +96,23 @@ impl Pld {
             .collect()
     }
 
-    /// A bracket that came out wider than was asked for, as it does about ε = 0, takes the Rényi
-    /// bound as its upper end where that is lower: both are proved.
+    /// A bracket that came out wider than was asked for, as it does about ε = 0, or without end takes
+    /// the Rényi bound as its upper end where that is lower: both are proved.
     fn reading(
         &self,
         (lower, upper): (f64, f64),
         rdp: impl FnOnce() -> Result<f64, AccountError>,
     ) -> Result<Reading, AccountError> {
-        let upper = if upper - lower > self.relative_width * upper {
-            upper.min(rdp()?).max(lower)
-        } else {
-            upper
-        };
+        // What overflowed proves nothing.
+        let lower = if lower.is_finite() { lower } else { 0.0 };
+        // Infinity is no wider than itself, and so would pass for narrow.
+        let narrow = upper.is_finite() && upper - lower <= self.relative_width * upper;
+        if narrow {
+            return Ok(Reading::Bracket { lower, upper });
+        }
+        let upper = if upper.is_nan() { f64::INFINITY } else { upper };
+        // The smaller of the two, NaN apart.
+        let upper = upper.min(rdp()?).max(lower);
         Ok(Reading::Bracket { lower, upper })
     }
 }
@@ -134,5 +140,35 @@ impl Accountant for Pld {
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError> {
         let curve = self.curve(ledger, &[epsilon])?;
         Ok(curve[0])
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// ∞ − lower > width · ∞ is false, so an infinite end once passed for a narrow bracket.
+    #[test]
+    fn ends_that_are_not_finite_give_way_to_the_renyi_bound() {
+        let read = |lower, upper, renyi| {
+            let reading = Pld::default()
+                .reading((lower, upper), || Ok(renyi))
+                .unwrap();
+            (
+                reading.lower_bound().unwrap(),
+                reading.upper_bound().unwrap(),
+            )
+        };
+        let (infinity, nan) = (f64::INFINITY, f64::NAN);
+        assert_eq!(read(1.0, infinity, 2.0), (1.0, 2.0));
+        assert_eq!(read(1.0, nan, 2.0), (1.0, 2.0));
+        assert_eq!(read(infinity, infinity, 2.0), (0.0, 2.0));
+        assert_eq!(read(nan, nan, 2.0), (0.0, 2.0));
+        // Where neither proves anything, nothing is claimed.
+        assert_eq!(read(1.0, nan, nan), (1.0, infinity));
+        assert_eq!(read(1.0, infinity, infinity), (1.0, infinity));
+        // A narrow bracket stands.
+        assert_eq!(read(1.0, 1.00001, 1.000001), (1.0, 1.00001));
     }
 }

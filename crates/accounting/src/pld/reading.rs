@@ -114,18 +114,20 @@ impl Curve {
         }
     }
 
-    pub(super) fn debug(&self, epsilon: f64) -> String { let (v,e)=self.scaled(epsilon); format!("v {v:e} e {e:e} scale {:e} missed {:e} inflation {} infinite {:e} masserr {:e} logmass {}", self.scale(epsilon), (self.log_mass + self.log_above - (self.window.tilt + self.window.above) * self.highest()).exp(), self.inflation, self.infinite, self.mass_error, self.log_mass) }
+    /// What losses above the window add to δ at most: they fall back into it, and below ε they are
+    /// missed.
+    pub(super) fn missed(&self) -> f64 {
+        let exponent = self.window.tilt + self.window.above;
+        (self.log_mass + self.log_above - exponent * self.highest()).exp()
+    }
+
     /// δ at ε is at most this, loss errors apart.
     pub(super) fn delta_up(&self, epsilon: f64) -> f64 {
         if epsilon < self.lowest {
             return 1.0; // losses between ε and the window are not seen
         }
         let (value, error) = self.scaled(epsilon);
-        // Losses above the window fall back into it; below ε they are missed.
-        let missed = (self.log_mass + self.log_above
-            - (self.window.tilt + self.window.above) * self.highest())
-        .exp();
-        let finite = self.scale(epsilon) * (value.max(0.0) + error) + missed;
+        let finite = self.scale(epsilon) * (value.max(0.0) + error) + self.missed();
         let bound = finite * (self.inflation + 64.0 * ROUNDOFF * (1.0 + self.log_mass.abs())).exp()
             + self.infinite * (1.0 + 1e-9);
         // What overflowed proves nothing.

@@ -151,6 +151,46 @@ impl Steps {
         limited
     }
 
+    /// These rounds with noise for which a cell of this length spans more than [`MOST_DEVIATIONS`] of
+    /// the loss rounded towards one end of the bracket: down to that noise, or up to infinity, which
+    /// is to leave the round out.
+    pub(super) fn within_cells(mut self, cell: f64, side: Side) -> Self {
+        let records = f64::from(self.records);
+        let most = |step: &Step| {
+            // The loss deviates by about this over the noise, and lies as far above its infimum.
+            let drawn = records * step.rate.unwrap_or(1.0);
+            if drawn > cell {
+                MOST_DEVIATIONS * drawn / cell
+            } else {
+                // All but rare losses are in the cell of the infimum, which needs no quadrature.
+                f64::INFINITY
+            }
+        };
+        if (self.kinds.iter()).all(|step| step.noise(side) <= most(step)) {
+            return self;
+        }
+        match side {
+            Side::Upper => {
+                for step in &mut self.kinds {
+                    step.noise_down = step.noise_down.min(most(step));
+                    step.noise_up = step.noise_up.min(most(step));
+                }
+                self.group();
+            }
+            Side::Lower => self.kinds.retain(|step| step.noise_up <= most(step)),
+        }
+        self
+    }
+
+    /// The loss of the least noisy sampled round at its mean output, were its unit drawn whole. Full
+    /// rounds are one Gaussian, which is composed as fast however large its loss.
+    pub(super) fn largest_sampled_loss(&self) -> f64 {
+        (self.kinds.iter())
+            .filter(|step| step.rate.is_some())
+            .map(|step| 0.5 * (f64::from(self.records) / step.noise_down).powi(2))
+            .fold(0.0, f64::max)
+    }
+
     /// Runs of kinds that differ in noise only.
     pub(super) fn by_rate(&self) -> impl Iterator<Item = &[Step]> {
         self.kinds.chunk_by(|one, other| one.rate == other.rate)
@@ -178,6 +218,9 @@ impl Steps {
     }
 }
 
+/// Deviations of a round's loss that one cell may span. Beyond, all of it falls into a cell or two:
+/// more noise changes nothing but the time it takes to integrate over them, until that overflows.
+const MOST_DEVIATIONS: f64 = 30.0;
 /// Most sampling rates composed one by one.
 const MOST_RATES: usize = 400;
 /// Most noise levels of units with several records composed one by one.
