@@ -130,12 +130,18 @@ fn make(task: &Task) -> Result<Option<Score>> {
         task.folder.join("ledger.jsonl"),
         task.folder.join("run.json"),
     );
-    let begun = task.folder.with_extension("begun");
+    // Says that a run of a grid was made, even if its folder is taken away later.
+    let spent = task.folder.with_extension("spent");
+    let note = || match !task.secret() && ledger.exists() {
+        true => run::write_lasting(&spent, b""),
+        false => Ok(()),
+    };
+    note()?;
     let again = !task.secret() || run_is_whole(&task.folder)?;
     let outcome = if again && record.exists() && ledger.exists() {
         check_plan(task)?;
         run::resume(&task.folder, output)?
-    } else if again && (ledger.exists() || (begun.exists() && !task.folder.exists())) {
+    } else if again && (ledger.exists() || (spent.exists() && !task.folder.exists())) {
         // Something was released, and what is needed to go on was not written or was taken away: it is spent.
         return written(&file, Score::lost()).map(Some);
     } else {
@@ -144,27 +150,16 @@ fn make(task: &Task) -> Result<Option<Score>> {
             fs::remove_dir_all(&task.folder)
                 .with_context(|| format!("cannot remove {}", task.folder.display()))?;
         }
-        if !task.secret() {
-            if let Some(folder) = begun.parent() {
-                fs::create_dir_all(folder)
-                    .with_context(|| format!("cannot make {}", folder.display()))?;
-            }
-            run::write_lasting(&begun, b"")?;
-        }
         let (settings, search) = (task.settings.clone(), Some(task.search));
-        match run::start(settings, Some(&task.folder), search, output) {
+        let made = run::start(settings, Some(&task.folder), search, output);
+        note()?;
+        match made {
             Ok(outcome) => outcome,
             // It failed after a release and cannot go on: that is a result of a grid like any other.
             Err(_) if !task.secret() && ledger.exists() && !record.exists() => {
                 return written(&file, Score::lost()).map(Some);
             }
-            Err(error) => {
-                if !task.folder.exists() {
-                    // Nothing was released.
-                    let _ = fs::remove_file(&begun);
-                }
-                return Err(error);
-            }
+            Err(error) => return Err(error),
         }
     };
     check_plan(task)?;
