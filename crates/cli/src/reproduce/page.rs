@@ -226,6 +226,7 @@ fn section(
             .set
             .to_lowercase()
             .replace(", ", "-")
+            .replace('\'', "")
             .replace(' ', "-");
         let (paper, table) = (&experiment.paper, &experiment.table);
         let name = match paper.as_str() {
