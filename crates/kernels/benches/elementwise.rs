@@ -3,6 +3,7 @@
 //! `RAYON_NUM_THREADS=1 cargo bench -p tacita-kernels --bench elementwise [-- part of a name]`
 use std::hint::black_box;
 use std::time::Instant;
+use tacita_kernels::exact::{Grid, Vectors, add_rows, add_scattered};
 use tacita_kernels::{activation, lstm, normalise, rows, softmax, update};
 
 fn time<T>(name: &str, elements: usize, mut call: impl FnMut() -> T) {
@@ -136,8 +137,15 @@ fn embedding() {
     time("per_sample_squares", size, || {
         rows::per_sample_squares(&index, &gradient, batch, positions, width)
     });
-    time("weighted_scatter_add", size, || {
-        rows::weighted_scatter_add(table, width, &index, &gradient, &factors)
+    let grid = Grid::for_bound(1.0).unwrap_or_else(|| unreachable!("1 is a bound"));
+    let mut sum = vec![0; table * width];
+    time("add_scattered", size, || {
+        let each = Vectors::EachPosition(&gradient);
+        add_scattered(&mut sum, width, &index, each, &factors, grid);
+    });
+    time("add_scattered, shared", size, || {
+        let each = Vectors::EachSample(&shared);
+        add_scattered(&mut sum, width, &index, each, &factors, grid);
     });
     time("per_sample_squares_shared", size, || {
         rows::per_sample_squares_shared(&index, &shared, batch, positions, width)
@@ -151,8 +159,10 @@ fn flat() {
     let (batch, width) = (256, 100_000);
     let all = values(batch * width, 1.0);
     let factors = values(batch, 1.0);
-    time("weighted_row_sum 256 x 100k", batch * width, || {
-        update::weighted_row_sum(&all, &factors, width)
+    let grid = Grid::for_bound(1.0).unwrap_or_else(|| unreachable!("1 is a bound"));
+    let mut sum = vec![0; width];
+    time("add_rows 256 x 100k", batch * width, || {
+        add_rows(&mut sum, &all, &factors, grid);
     });
     time("row_squares 256 x 100k", batch * width, || {
         update::row_squares(&all, width)

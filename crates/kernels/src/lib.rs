@@ -10,6 +10,7 @@ mod approximate;
 pub mod attention;
 pub mod convolution;
 mod distinct;
+pub mod exact;
 mod gram;
 pub mod lstm;
 pub mod normalise;

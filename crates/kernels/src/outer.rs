@@ -1,4 +1,4 @@
-//! Norms and weighted sums of sums of outer products, without forming them sample by sample.
+//! Norms of sums of outer products, without keeping them.
 use crate::gram::gram;
 use crate::product::{Into, Matrix, Workers, multiply};
 use crate::vector::{round_up, squares, total, vectorised};
@@ -137,76 +137,6 @@ fn squares_of(values: &[f32]) -> f64 {
     )
 }
 
-/// Values of scaled rows that stay in the cache while they are multiplied.
-const SCALED: usize = 1 << 17;
-
-/// Σᵢ `factors[i]` Σₜ aᵢₜ ⊗ bᵢₜ, `[d, p]`.
-///
-/// A factor of exactly 0 leaves its sample out, whatever stands there.
-///
-/// # Shapes
-/// - `left`: `[batch, positions, d]`; `right`: `[batch, positions, p]`
-///
-/// # Panics
-/// If the lengths do not agree.
-pub fn weighted_sum(
-    left: &[f32],
-    right: &[f32],
-    factors: &[f32],
-    positions: usize,
-    [d, p]: [usize; 2],
-) -> Vec<f32> {
-    let entries = factors.len() * positions;
-    assert_eq!(left.len(), entries * d, "left factors of {entries}");
-    assert_eq!(right.len(), entries * p, "right factors of {entries}");
-    let mut sum = vec![0.0; d * p];
-    let narrow = d.min(p).max(1);
-    let run = (SCALED / (positions * narrow).max(1)).max(1);
-    let mut scaled = vec![0.0; run.min(factors.len()) * positions * narrow];
-    let mut mode = Into::Replace;
-    let mut first = 0;
-    for kept in factors.chunk_by(|a, b| (*a == 0.0) == (*b == 0.0)) {
-        for factors in kept.chunks(run) {
-            let rows = first * positions..(first + factors.len()) * positions;
-            first += factors.len();
-            if factors[0] == 0.0 || rows.is_empty() || sum.is_empty() {
-                continue;
-            }
-            let left = &left[rows.start * d..rows.end * d];
-            let right = &right[rows.start * p..rows.end * p];
-            // The factors go onto the narrower side.
-            let scaled = &mut scaled[..rows.len() * narrow];
-            scale_into(scaled, if d < p { left } else { right }, factors);
-            let (left, right) = if d < p {
-                (&*scaled, right)
-            } else {
-                (left, &*scaled)
-            };
-            let left = Matrix::new(left, rows.len(), d).transposed();
-            let right = Matrix::new(right, rows.len(), p);
-            multiply(&mut sum, p, mode, left, right, Workers::All);
-            mode = Into::Add;
-        }
-    }
-    sum
-}
-
-/// Each sample's values times its factor.
-fn scale_into(scaled: &mut [f32], values: &[f32], factors: &[f32]) {
-    let size = values.len() / factors.len();
-    vectorised(
-        #[inline(always)]
-        || {
-            let samples = values.chunks_exact(size).zip(factors);
-            for (scaled, (values, factor)) in scaled.chunks_exact_mut(size).zip(samples) {
-                for (scaled, value) in scaled.iter_mut().zip(values) {
-                    *scaled = value * factor;
-                }
-            }
-        },
-    );
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,25 +176,6 @@ mod tests {
                 prop_assert!((formed - expected.sqrt()).abs() <= error + 1e-7 * formed);
             }
         }
-
-        #[test]
-        fn weighted_sum_equals_the_loop(
-            batch in 0usize..6, positions in 0usize..40, d in 1usize..40, p in 1usize..40, seed: u64,
-        ) {
-            let mut values = source(seed);
-            let (left, right) = (values(batch * positions * d), values(batch * positions * p));
-            let mut factors = values(batch);
-            if let Some(factor) = factors.get_mut(2) { *factor = 0.0; }
-            let sum = weighted_sum(&left, &right, &factors, positions, [d, p]);
-            prop_assert_eq!(sum.len(), d * p);
-            for (at, &sum) in sum.iter().enumerate() {
-                let expected: f64 = (0..batch * positions)
-                    .map(|row| f64::from(factors[row / positions])
-                        * f64::from(left[row * d + at / p]) * f64::from(right[row * p + at % p]))
-                    .sum();
-                prop_assert!((f64::from(sum) - expected).abs() <= 5e-5);
-            }
-        }
     }
 
     #[test]
@@ -275,37 +186,5 @@ mod tests {
         // Rounded up.
         let up = (36.0 * 70_000.0f32).next_up();
         assert_eq!(norms.squares, [up; 2]);
-    }
-
-    #[test]
-    fn many_rows_are_summed_run_by_run() {
-        // 700 samples of one position and width 512 are three runs.
-        let (batch, d, p) = (700, 3, 512);
-        let (left, right) = (vec![1.0; batch * d], vec![1.0; batch * p]);
-        let factors: Vec<f32> = (0..batch).map(|i| (i % 3) as f32).collect();
-        let sum = weighted_sum(&left, &right, &factors, 1, [d, p]);
-        assert!(sum.iter().all(|&sum| sum == factors.iter().sum::<f32>()));
-        let sum = weighted_sum(&right, &right, &factors, 1, [p, p]);
-        assert!(sum.iter().all(|&sum| sum == factors.iter().sum::<f32>()));
-    }
-
-    #[test]
-    fn a_sample_that_is_not_finite_stays_alone() {
-        let mut left = vec![1.0; 3 * 2 * 4];
-        left[9] = f32::NAN;
-        left[10] = f32::INFINITY;
-        let right = vec![1.0; 3 * 2 * 5];
-        let norms = gram_norms(&grams(&left, 3, 2), &grams(&right, 3, 2));
-        assert!(norms.squares[1].is_nan() && norms.reach[1].is_nan());
-        assert_eq!([norms.squares[0], norms.squares[2]], [80.0, 80.0]);
-        let norms = formed_norms(&left, &right, 2, [4, 5]);
-        assert!(norms.squares[1].is_nan() && norms.reach[1].is_nan());
-        // Rounded up.
-        let up = 80.0f32.next_up();
-        assert_eq!([norms.squares[0], norms.squares[2]], [up, up]);
-        let sum = weighted_sum(&left, &right, &[1.0, 0.0, 2.0], 2, [4, 5]);
-        assert_eq!(sum, [6.0; 20]);
-        let sum = weighted_sum(&right, &left, &[1.0, -0.0, 2.0], 2, [5, 4]);
-        assert_eq!(sum, [6.0; 20]);
     }
 }

@@ -52,6 +52,32 @@ impl<'a> Matrix<'a> {
         }
     }
 
+    /// Some of the columns.
+    fn columns(self, columns: std::ops::Range<usize>) -> Self {
+        let first = (columns.start * self.column_stride).min(self.values.len());
+        Self {
+            values: &self.values[first..],
+            columns: columns.len(),
+            ..self
+        }
+    }
+
+    /// Some of the rows.
+    fn rows(self, rows: std::ops::Range<usize>) -> Self {
+        self.transposed().columns(rows).transposed()
+    }
+
+    /// The same values row by row, with zeros up to a larger size.
+    fn padded(self, rows: usize, columns: usize) -> Vec<f32> {
+        let mut padded = vec![0.0; rows * columns];
+        for (row, into) in padded.chunks_exact_mut(columns).enumerate().take(self.rows) {
+            for (column, into) in into.iter_mut().enumerate().take(self.columns) {
+                *into = self.values[row * self.row_stride + column * self.column_stride];
+            }
+        }
+        padded
+    }
+
     /// The transposed matrix, without moving anything.
     pub fn transposed(self) -> Self {
         Self {
@@ -84,10 +110,79 @@ pub enum Workers {
 
 /// `into` (rows one after the other, `row_stride` apart) becomes `left · right`.
 ///
+/// # Guarantee
+/// An entry has the same bits whatever the other rows and columns are, and however many: it depends on its
+/// row of `left`, its column of `right` and the inner size alone. A record's activations and gradients
+/// are then its own, to the last bit. Checked by `an_entry_does_not_depend_on_its_neighbours`.
+///
 /// # Panics
 /// If the inner sizes differ or the destination is too small.
-#[allow(unsafe_code)]
 pub fn multiply(
+    into: &mut [f32],
+    row_stride: usize,
+    mode: Into,
+    left: Matrix<'_>,
+    right: Matrix<'_>,
+    workers: Workers,
+) {
+    let (rows, inner, columns) = (left.rows, left.columns, right.columns);
+    if inner <= LEAST_INNER || rows == 1 || columns == 1 || rows * columns <= SMALL {
+        return multiply_padded(into, row_stride, mode, left, right);
+    }
+    let part = inner.div_ceil(inner.div_ceil(PART));
+    let mut mode = mode;
+    for first in (0..inner).step_by(part) {
+        let inner = first..inner.min(first + part);
+        let (left, right) = (left.columns(inner.clone()), right.rows(inner));
+        multiply_part(into, row_stride, mode, left, right, workers);
+        mode = Into::Add;
+    }
+}
+
+/// `gemm` sums an entry from its first to its last product, as long as the inner size is within this…
+const PART: usize = 512;
+/// … and above this, the product has more entries than this, and neither side is one vector. It takes other
+/// ways, which sum in another order, for products that are smaller: those are padded with zeros. (Read in
+/// the source of version 0.19.0, which the manifest pins.)
+const LEAST_INNER: usize = 2;
+const SMALL: usize = 256;
+
+fn multiply_padded(
+    into: &mut [f32],
+    row_stride: usize,
+    mode: Into,
+    left: Matrix<'_>,
+    right: Matrix<'_>,
+) {
+    let (rows, columns) = (left.rows, right.columns);
+    assert_eq!(left.columns, right.rows, "inner sizes of a product");
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    let inner = left.columns.max(LEAST_INNER + 1);
+    let wide = columns.max(2);
+    let high = rows.max(SMALL / wide + 1).max(2);
+    let (left, right) = (left.padded(high, inner), right.padded(inner, wide));
+    let (left, right) = (
+        Matrix::new(&left, high, inner),
+        Matrix::new(&right, inner, wide),
+    );
+    let mut product = vec![0.0; high * wide];
+    multiply(&mut product, wide, Into::Replace, left, right, Workers::One);
+    let from = product.chunks_exact(wide).take(rows);
+    for (into, from) in into.chunks_mut(row_stride).zip(from) {
+        for (into, from) in into.iter_mut().zip(&from[..columns]) {
+            *into = match mode {
+                Into::Replace => *from,
+                Into::Add => *into + from,
+            };
+        }
+    }
+}
+
+/// One call of `gemm`.
+#[allow(unsafe_code)]
+fn multiply_part(
     into: &mut [f32],
     row_stride: usize,
     mode: Into,
@@ -157,6 +252,41 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn an_entry_does_not_depend_on_its_neighbours(
+            rows in 1usize..90, inner in prop_oneof![1usize..40, 500usize..1200],
+            columns in prop_oneof![1usize..4, 1usize..90], first in 0usize..90, count in 1usize..90,
+            across: bool, turned: bool, seed: u64,
+        ) {
+            let left = crate::random::values(rows * inner, seed);
+            let right = crate::random::values(inner * columns, !seed);
+            let right = match turned {
+                false => Matrix::new(&right, inner, columns),
+                true => Matrix::new(&right, columns, inner).transposed(),
+            };
+            let left = Matrix::new(&left, rows, inner);
+            let product = |left: Matrix<'_>, right: Matrix<'_>, workers| {
+                let mut into = vec![0.0; left.rows * right.columns];
+                multiply(&mut into, right.columns, Into::Replace, left, right, workers);
+                into
+            };
+            let all = product(left, right, Workers::All);
+            // Some of the rows, or some of the columns, by themselves.
+            if across {
+                let first = first % columns;
+                let some = first..columns.min(first + count);
+                let part = product(left, right.columns(some.clone()), Workers::One);
+                for (row, part) in part.chunks(some.len()).enumerate() {
+                    prop_assert_eq!(part, &all[row * columns..][some.clone()]);
+                }
+            } else {
+                let first = first % rows;
+                let some = first..rows.min(first + count);
+                let part = product(left.rows(some.clone()), right, Workers::One);
+                prop_assert_eq!(&part[..], &all[some.start * columns..some.end * columns]);
+            }
+        }
+
         #[test]
         fn a_product_is_the_sum_of_products(
             rows in 1usize..20, inner in 0usize..20, columns in 1usize..40, gap in 0usize..3,

@@ -79,38 +79,10 @@ pub fn scatter_add(row_count: usize, width: usize, rows: &[i64], gradient: &[f32
     )
 }
 
-/// The sum over samples of `factors[i]` · gradient of sample i, as a table of `row_count` rows.
+/// The sum over samples of `factors[i]` · gradient of sample i, as a table of `row_count` rows, where all
+/// positions of a sample share one gradient row.
 ///
 /// A factor of exactly 0 contributes exactly nothing, even if the sample's gradient is not a number.
-///
-/// # Shapes
-/// - `rows`: `[batch, positions]`; `gradient`: `[batch, positions, width]`; `factors`: `[batch]`.
-///
-/// # Panics
-/// If a row lies outside the table, or the lengths do not agree.
-pub fn weighted_scatter_add(
-    row_count: usize,
-    width: usize,
-    rows: &[i64],
-    gradient: &[f32],
-    factors: &[f32],
-) -> Vec<f32> {
-    assert_eq!(
-        gradient.len(),
-        rows.len() * width,
-        "one gradient row per index"
-    );
-    scatter(
-        row_count,
-        width,
-        rows,
-        factors,
-        #[inline(always)]
-        |_, position| &gradient[position * width..][..width],
-    )
-}
-
-/// [`weighted_scatter_add`] where all positions of a sample share one gradient row.
 ///
 /// # Shapes
 /// - `rows`: `[batch, positions]`; `gradient`: `[batch, width]`; `factors`: `[batch]`.
@@ -270,11 +242,8 @@ mod tests {
         ) {
             let rows = indices(batch * positions, row_count, seed);
             let gradient = values(rows.len() * width, !seed);
-            let mut factors = values(batch, seed ^ 9);
-            if let Some(factor) = factors.first_mut() { *factor = 0.0; }
             let (square, reach) = per_sample_squares(&rows, &gradient, batch, positions, width);
             prop_assert_eq!(square.len(), batch);
-            let mut expected = vec![0.0; row_count * width];
             let mut plain = vec![0.0; row_count * width];
             for sample in 0..batch {
                 let at = sample * positions..(sample + 1) * positions;
@@ -293,13 +262,8 @@ mod tests {
                 for (row, sum) in table {
                     for (column, sum) in sum.into_iter().enumerate() {
                         plain[row as usize * width + column] += sum;
-                        expected[row as usize * width + column] += f64::from(factors[sample]) * sum;
                     }
                 }
-            }
-            let seen = weighted_scatter_add(row_count, width, &rows, &gradient, &factors);
-            for (seen, expected) in seen.iter().zip(&expected) {
-                prop_assert!((f64::from(*seen) - expected).abs() <= 2e-5);
             }
             let seen = scatter_add(row_count, width, &rows, &gradient);
             for (seen, plain) in seen.iter().zip(&plain) {
@@ -327,7 +291,12 @@ mod tests {
                 per_sample_squares_shared(&rows, &shared, batch, positions, width);
             prop_assert!(close(&square_shared, &square, 1.3e-7));
             prop_assert!(close(&reach_shared, &reach, 1.3e-7));
-            let sum = weighted_scatter_add(row_count, width, &rows, &repeated, &factors);
+            let weighted: Vec<f32> = repeated
+                .chunks((positions * width).max(1))
+                .zip(&factors)
+                .flat_map(|(row, factor)| row.iter().map(move |value| value * factor))
+                .collect();
+            let sum = scatter_add(row_count, width, &rows, &weighted);
             let sum_shared = weighted_scatter_add_shared(row_count, width, &rows, &shared, &factors);
             prop_assert!(close(&sum_shared, &sum, 1e-5));
         }
@@ -352,12 +321,7 @@ mod tests {
     #[test]
     fn nan_sample_of_factor_zero_contributes_nothing() {
         let rows = [0, 1, 1, 0];
-        let gradient = [f32::NAN, f32::INFINITY, 2.0, 3.0];
         let factors = [0.0, 2.0];
-        assert_eq!(
-            weighted_scatter_add(2, 1, &rows, &gradient, &factors),
-            [6.0, 4.0]
-        );
         let shared = [f32::NAN, 3.0];
         assert_eq!(
             weighted_scatter_add_shared(2, 1, &rows, &shared, &factors),

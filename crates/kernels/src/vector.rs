@@ -136,6 +136,28 @@ pub(crate) fn largest(x: &[f32]) -> f32 {
     lanes.into_iter().fold(f32::NEG_INFINITY, larger)
 }
 
+/// The largest |x|; infinite if some value is not a number.
+pub(crate) fn largest_magnitude(x: &[f32]) -> f32 {
+    vectorised(
+        #[inline(always)]
+        || {
+            // Magnitudes compare as integers, and everything that is not a number lies above infinity.
+            let mut lanes = [0u32; LANES];
+            let (chunks, rest) = x.as_chunks::<LANES>();
+            for chunk in chunks {
+                for lane in 0..LANES {
+                    lanes[lane] = lanes[lane].max(chunk[lane].abs().to_bits());
+                }
+            }
+            for (lane, value) in lanes.iter_mut().zip(rest) {
+                *lane = (*lane).max(value.abs().to_bits());
+            }
+            let most = lanes.into_iter().max().unwrap_or(0);
+            f32::from_bits(most.min(f32::INFINITY.to_bits()))
+        },
+    )
+}
+
 /// Σ x² in f64: relative error below (length / 8 + 8)·2⁻⁵³.
 #[inline(always)]
 pub(crate) fn squares(x: &[f32]) -> f64 {

@@ -3,7 +3,7 @@
 use crate::clipping::Groups;
 use crate::gradient::Performance;
 use crate::parameters::{CoverageError, Parameters};
-use crate::pass::{self, PassError};
+use crate::pass::{self, PassError, Samples};
 use crate::records::{PrivateModel, Records};
 use burn::tensor::{Device, Tensor};
 
@@ -14,27 +14,38 @@ const SAMPLES: u64 = 4;
 /// may round differently.
 const ROUNDING: f64 = 1e-4;
 
+/// What the checks tell about a model and the shape of its records.
+pub(crate) struct Checked {
+    /// An estimate of what one record takes in a private pass.
+    pub bytes_per_record: usize,
+    /// See [`PerSampleGradients::roundings`](crate::gradient::PerSampleGradients::roundings).
+    pub roundings: Vec<f64>,
+}
+
 /// Refuses a model whose gradients would escape clipping, that leaves a parameter unused, or that
-/// mixes samples. Returns an estimate of the bytes one record takes in a private pass.
+/// mixes samples.
 pub(crate) fn check_model<D: Records, M: PrivateModel<D::Batch>>(
     model: &M,
     records: &D,
     parameters: &Parameters,
     groups: &Groups,
-) -> Result<usize, PassError> {
+) -> Result<Checked, PassError> {
     let device = model_device(model);
     let seeds: Vec<u64> = (0..SAMPLES).collect();
     let pass = pass::run(
         model,
         groups,
-        seeds.len(),
+        Samples::alone(seeds.len()),
         Performance::default(),
         |model| model.losses(records.synthetic(&seeds, &device)),
     )?;
     parameters.check_all_used(&pass.used)?;
     let losses = |seeds: &[u64]| model.losses(records.synthetic(seeds, &device));
     check_samples_apart(losses, &seeds, &device)?;
-    Ok(pass.gradients.bytes() / seeds.len() * TAPE_TO_PEAK)
+    Ok(Checked {
+        bytes_per_record: pass.gradients.bytes() / seeds.len() * TAPE_TO_PEAK,
+        roundings: pass.gradients.roundings(),
+    })
 }
 
 /// Activations of the graph, their gradients and temporaries, relative to what the tape itself holds.

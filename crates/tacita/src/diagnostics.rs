@@ -5,7 +5,7 @@
 //! whoever reads a diagnosis has read the records.
 
 use crate::clipping::Clipper;
-use crate::parameter_values::to_vec;
+use crate::gradient::{Grid, Weights};
 use crate::parameters::Parameter;
 use crate::pass::PassError;
 use crate::records::{PrivateModel, Records};
@@ -132,13 +132,25 @@ impl Seen {
         count: usize,
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<(), PassError> {
-        let Some((gradients, norms)) = clipper.finite_gradients(model, count, losses)? else {
+        let Some((gradients, norms, _)) = clipper.finite_gradients(model, count, losses)? else {
             return Ok(());
         };
         let values = norms.values();
+        // Raw gradients are rounded to a grid as well, one as fine as the longest allows.
+        let longest = norms.upper().max().into_scalar::<f64>().max(1e-20);
+        let weights = |factors: Tensor<2>, bounds: &[f64]| {
+            let grids = bounds.iter().map(|bound| Grid::for_bound(*bound));
+            let grids: Vec<Grid> = grids.map(|grid| grid.unwrap_or(Grid::UNIT)).collect();
+            Weights { factors, grids }
+        };
         let ones = Tensor::ones(values.shape(), &values.device());
-        let mut factors = vec![ones];
-        factors.extend(thresholds.iter().map(|c| clipper.rule.factors(&norms, c)));
+        let groups = clipper.groups.shares().len();
+        let mut queries = vec![weights(ones, &vec![longest; groups])];
+        queries.extend(
+            thresholds
+                .iter()
+                .map(|c| weights(clipper.rule.factors(&norms, c), c)),
+        );
         self.groups = clipper.groups.shares().len();
         let values: Vec<f64> = values.into_data().iter::<f64>().collect();
         for sample in values.chunks(self.groups) {
@@ -149,15 +161,16 @@ impl Seen {
         }
         let totals = std::iter::once(&mut self.gradient);
         let totals = totals.chain(self.clipped.iter_mut().map(|(_, sum)| sum));
-        for (total, sums) in totals.zip(gradients.weighted_sums(&factors)) {
+        for (total, sums) in totals.zip(gradients.weighted_sums(&queries)) {
             let mut rest = total.as_mut_slice();
             for (sum, size) in sums.iter().zip(&self.sizes) {
                 let (here, after) = rest.split_at_mut(*size);
                 rest = after;
-                let values = sum.as_ref().map(to_vec).unwrap_or_default();
-                here.iter_mut()
-                    .zip(values)
-                    .for_each(|(t, v)| *t += f64::from(v));
+                if let Some(sum) = sum {
+                    for (index, total) in here.iter_mut().enumerate() {
+                        *total += sum.value(index);
+                    }
+                }
             }
         }
         Ok(())

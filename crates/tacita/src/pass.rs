@@ -21,26 +21,45 @@ pub enum PassError {
     Gradient(#[from] GradientError),
 }
 
-/// The per-sample gradients of one batch, and which samples have a finite loss.
+/// The per-sample gradients of one batch, and its losses.
 pub(crate) struct Pass {
     pub gradients: PerSampleGradients,
     pub losses: Tensor<1>,
     pub used: HashSet<ParamId>,
 }
 
-/// Runs forward and backward on a batch of `batch` samples.
+/// How many samples a pass has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Samples {
+    /// In this pass.
+    pub here: usize,
+    /// As a rule: public, see [`PerSampleGradients::new`].
+    pub usually: usize,
+}
+
+impl Samples {
+    /// A pass by itself, which no other has to agree with.
+    pub fn alone(here: usize) -> Self {
+        Self {
+            here,
+            usually: here,
+        }
+    }
+}
+
+/// Runs forward and backward on a batch.
 ///
 /// # Shapes
 /// - `losses`: `[batch]`, one loss per sample
 pub(crate) fn run<M: Module>(
     model: &M,
     groups: &Groups,
-    batch: usize,
+    samples: Samples,
     performance: Performance,
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> Result<Pass, PassError> {
     let (losses, recorded) = tape::record(|| losses(model));
-    let seen = losses.dims()[0];
+    let (batch, seen) = (samples.here, losses.dims()[0]);
     if seen != batch {
         return Err(CoverageError::NotPerSample { batch, seen }.into());
     }
@@ -56,8 +75,14 @@ pub(crate) fn run<M: Module>(
         .iter()
         .flat_map(|contribution| contribution.targets.iter().map(|target| target.id))
         .collect();
-    let gradients =
-        PerSampleGradients::new(contributions, groups.slots(), batch, &device, performance)?;
+    let gradients = PerSampleGradients::new(
+        contributions,
+        groups.slots(),
+        batch,
+        samples.usually,
+        &device,
+        performance,
+    )?;
     Ok(Pass {
         gradients,
         losses: losses.inner(),

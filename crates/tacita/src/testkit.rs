@@ -15,9 +15,9 @@
 //! ```
 
 use crate::clipping::{Clipper, Grouping, Groups, SideQuery, ThresholdTracker};
-use crate::gradient::{Performance, Strategy, WeightedSums, operand_error};
+use crate::gradient::{Grid, Performance, Strategy, Sum, WeightedSums, Weights, operand_error};
 use crate::parameters::Parameters;
-use crate::pass;
+use crate::pass::{self, Samples};
 use crate::plan::Clipping;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
@@ -89,9 +89,9 @@ impl ModuleVisitor for Flatten {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SumsWithoutNoise {
     /// The clipped gradients, by parameter.
-    pub gradient: Vec<Vec<f32>>,
+    pub gradient: Vec<Vec<f64>>,
     /// The directions of clipped gradients, by parameter; of an online threshold.
-    pub directions: Option<Vec<Vec<f32>>>,
+    pub directions: Option<Vec<Vec<f64>>>,
     /// How many samples are below the threshold of each group, ±½ each; of a quantile threshold.
     pub counts: Option<Vec<f64>>,
 }
@@ -113,6 +113,8 @@ pub fn clipped_sums_without_noise<M: Module>(
         rule: clipping.rule,
         side_query: SideQuery::of(&clipping.threshold),
         performance: Performance::default(),
+        usual_batch: batch,
+        roundings: None,
     };
     let shares = clipper.groups.shares();
     let thresholds = ThresholdTracker::new(clipping.threshold.clone(), 1, shares).thresholds(0);
@@ -122,16 +124,23 @@ pub fn clipped_sums_without_noise<M: Module>(
     let flat = |sums: WeightedSums| {
         let pairs = sums.into_iter().zip(parameters.list());
         let flat = pairs.map(|(sum, parameter)| match sum {
-            Some(sum) => sum.into_data().iter::<f32>().collect(),
+            Some(sum) => values(&sum),
             None => vec![0.0; parameter.elements()],
         });
-        flat.collect::<Vec<Vec<f32>>>()
+        flat.collect::<Vec<Vec<f64>>>()
     };
     SumsWithoutNoise {
         gradient: flat(sums.gradient),
         directions: sums.directions.map(flat),
         counts: sums.counts,
     }
+}
+
+/// The coordinates of a sum.
+fn values(sum: &Sum) -> Vec<f64> {
+    let mut values = vec![0.0; sum.len()];
+    sum.read(0, &mut values);
+    values
 }
 
 fn groups(grouping: &Grouping, parameters: &Parameters) -> Groups {
@@ -187,7 +196,8 @@ fn assert_pass<M: Module>(
     let what = format!("{:?}, {grouping:?}", performance.strategy);
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let groups = groups(&grouping, &parameters);
-    let mut pass = pass::run(model, &groups, batch, performance, |m| losses(m, 0..batch))
+    let alone = Samples::alone(batch);
+    let mut pass = pass::run(model, &groups, alone, performance, |m| losses(m, 0..batch))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     let norms = pass.gradients.norms();
     assert_norms(&what, &parameters, &groups, oracle, &norms);
@@ -202,12 +212,20 @@ fn assert_pass<M: Module>(
         })
         .collect();
     let device = norms.values().device();
-    let factors: Vec<Tensor<2>> = rows
+    let longest = norms.upper().max().into_scalar::<f64>().max(1e-6);
+    let grid = Grid::for_bound(longest).unwrap_or_else(|| panic!("{what}: norm {longest:e}"));
+    let queries: Vec<Weights> = rows
         .iter()
-        .map(|row| Tensor::from_data(TensorData::new(row.clone(), [batch, count]), &device))
+        .map(|row| Weights {
+            factors: Tensor::from_data(TensorData::new(row.clone(), [batch, count]), &device),
+            grids: vec![grid; count],
+        })
         .collect();
     let rough = operand_error(&device);
-    let sums = pass.gradients.weighted_sums(&factors);
+    // Every sample is rounded to the grid.
+    let rounding: f64 = pass.gradients.roundings().iter().sum();
+    let rounded = batch as f64 * rounding * grid.spacing();
+    let sums = pass.gradients.weighted_sums(&queries);
     let whole = (oracle.iter())
         .map(|gradient| length(gradient.iter().flatten().map(|v| f64::from(*v))))
         .fold(0.0, f64::max);
@@ -222,7 +240,7 @@ fn assert_pass<M: Module>(
                 }
             }
             let seen: Vec<f64> = match sum {
-                Some(sum) => sum.into_data().iter::<f64>().collect(),
+                Some(sum) => values(&sum),
                 None => vec![0.0; parameter.elements()],
             };
             // Sums may cancel; what they are made of does not.
@@ -231,7 +249,8 @@ fn assert_pass<M: Module>(
                 .fold(0.0, f64::max);
             let error = length(seen.iter().zip(&expected).map(|(a, b)| a - b));
             assert!(
-                error <= (SUM_TOLERANCE + 8.0 * rough) * scale + (ROUNDING + rough) * whole,
+                error
+                    <= (SUM_TOLERANCE + 8.0 * rough) * scale + (ROUNDING + rough) * whole + rounded,
                 "{what}: weighted sum of `{}` is off by {error:e} of {scale:e}",
                 parameter.path,
             );

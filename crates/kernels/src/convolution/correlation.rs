@@ -6,7 +6,8 @@
 
 use super::Geometry;
 use super::phases::Phases;
-use super::tile::{Correlation, LANES};
+use super::tile::{Correlation, LANES, Write};
+use crate::exact::Grid;
 use pulp::Arch;
 
 /// Channels per group from which vectors of channels are worth filling.
@@ -66,12 +67,29 @@ impl Correlator {
         }
     }
 
-    /// The current sample's transposed gradient: written over `into`, or added to it.
-    pub fn gradient(&self, into: &mut [f32], add: bool) {
-        let size = self.geometry.patch() * self.pitch;
-        for (group, into) in into.chunks_exact_mut(size).enumerate() {
-            self.rows(group, 0..self.geometry.patch(), into, add);
+    /// The current sample's transposed gradient, written over `into`.
+    pub fn gradient(&self, into: &mut [f32]) {
+        for (group, into) in into.chunks_exact_mut(self.group_size()).enumerate() {
+            self.rows(group, 0..self.geometry.patch(), Write::Replace(into));
         }
+    }
+
+    /// Adds the current sample's transposed gradient.
+    pub fn add_gradient(&self, into: &mut [f32]) {
+        for (group, into) in into.chunks_exact_mut(self.group_size()).enumerate() {
+            self.rows(group, 0..self.geometry.patch(), Write::Add(into));
+        }
+    }
+
+    /// Adds the steps of the current sample's transposed gradient.
+    pub fn add_steps(&self, into: &mut [u32], grid: Grid) {
+        for (group, into) in into.chunks_exact_mut(self.group_size()).enumerate() {
+            self.rows(group, 0..self.geometry.patch(), Write::Steps(into, grid));
+        }
+    }
+
+    fn group_size(&self) -> usize {
+        self.geometry.patch() * self.pitch
     }
 
     /// Calls `visit` with a few rows at a time of the current sample's transposed gradient, whose
@@ -83,13 +101,13 @@ impl Correlator {
             for first in (0..patch).step_by(8) {
                 let end = patch.min(first + 8);
                 let part = &mut part[..(end - first) * self.pitch];
-                self.rows(group, first..end, part, false);
+                self.rows(group, first..end, Write::Replace(part));
                 visit(part);
             }
         }
     }
 
-    fn rows(&self, group: usize, rows: std::ops::Range<usize>, into: &mut [f32], add: bool) {
+    fn rows(&self, group: usize, rows: std::ops::Range<usize>, into: Write<'_>) {
         let right = self.geometry.positions() * self.pitch;
         Arch::new().dispatch(Correlation {
             image: &self.image[group * self.phases.group..],
@@ -100,7 +118,6 @@ impl Correlator {
             right: &self.output[group * right..][..right],
             pitch: self.pitch,
             into,
-            add,
         });
     }
 
@@ -110,6 +127,19 @@ impl Correlator {
         let groups = transposed.chunks_exact(patch * self.pitch);
         for (from, into) in groups.zip(weight.chunks_exact_mut(self.channels * patch)) {
             transpose(from, [patch, self.channels], self.pitch, into, patch, 1.0);
+        }
+    }
+
+    /// Adds transposed steps in the weight's own shape.
+    pub fn add_upright(&self, transposed: &[u32], weight: &mut [u32]) {
+        let patch = self.geometry.patch();
+        let groups = transposed.chunks_exact(self.group_size());
+        for (from, into) in groups.zip(weight.chunks_exact_mut(self.channels * patch)) {
+            for (channel, into) in into.chunks_exact_mut(patch).enumerate() {
+                for (into, from) in into.iter_mut().zip(from.chunks_exact(self.pitch)) {
+                    *into = into.wrapping_add(from[channel]);
+                }
+            }
         }
     }
 }

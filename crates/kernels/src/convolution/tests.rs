@@ -1,6 +1,8 @@
 //! Every kernel against the nested loop in f64.
+#![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::exact::Grid;
 use crate::random::{close, source};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -152,6 +154,13 @@ fn sample_gradients(g: &Geometry, p: &Problem) -> Vec<f64> {
     expected
 }
 
+/// The weighted sum of the samples' gradients, in steps.
+fn steps(g: &Geometry, p: &Problem, factors: &[f32], grid: Grid) -> Vec<u32> {
+    let mut steps = vec![0; g.weights()];
+    add_weight_gradients(&mut steps, g, &p.x, &p.dy, factors, grid);
+    steps
+}
+
 proptest! {
     #[test]
     fn forward_is_the_nested_loop(g in geometries(), seed: u64, biased: bool) {
@@ -191,7 +200,43 @@ proptest! {
         if let Some(first) = factors.first_mut() {
             *first = 0.0;
         }
-        close(&weighted_weight_gradient(&g, &p.x, &p.dy, &factors), &sum(&factors))?;
+        let grid = Grid::for_bound(1e4).unwrap();
+        let steps = steps(&g, &p, &factors, grid);
+        let rounded: Vec<f32> = steps.iter().map(|&s| (f64::from(s as i32) * grid.spacing()) as f32).collect();
+        // Half a step for each rounding, beside those of the sums.
+        let room = 0.5 * (g.batch * roundings(&g)) as f64 * grid.spacing();
+        for (rounded, exact) in rounded.iter().zip(sum(&factors)) {
+            prop_assert!((f64::from(*rounded) - exact).abs() <= 1e-4 + room);
+        }
+    }
+
+    #[test]
+    fn a_sample_alone_is_the_same_sample(g in geometries(), seed: u64) {
+        let p = problem(&g, seed);
+        let factors = source(seed ^ 2)(g.batch);
+        let grid = Grid::for_bound(64.0).unwrap();
+        let forward_all = forward(&g, &p.x, &p.weight, None);
+        let input_all = input_gradient(&g, &p.weight, &p.dy, None);
+        let norms_all = per_sample_norms(&g, &p.x, &p.dy);
+        let gram_all = gram_norms(&g, &p.x, &p.dy);
+        let mut sum = vec![0u32; g.weights()];
+        for sample in (0..g.batch).rev() {
+            let one = Geometry { batch: 1, ..g };
+            let alone = Problem {
+                x: p.x[sample * g.sample_in()..][..g.sample_in()].to_vec(),
+                dy: p.dy[sample * g.sample_out()..][..g.sample_out()].to_vec(),
+                weight: p.weight.clone(),
+            };
+            let y = forward(&one, &alone.x, &alone.weight, None);
+            prop_assert_eq!(&y[..], &forward_all[sample * g.sample_out()..][..g.sample_out()]);
+            let dx = input_gradient(&one, &alone.weight, &alone.dy, None);
+            prop_assert_eq!(&dx[..], &input_all[sample * g.sample_in()..][..g.sample_in()]);
+            prop_assert_eq!(per_sample_norms(&one, &alone.x, &alone.dy).squares[0], norms_all.squares[sample]);
+            prop_assert_eq!(gram_norms(&one, &alone.x, &alone.dy).squares[0], gram_all.squares[sample]);
+            let steps = steps(&one, &alone, &factors[sample..=sample], grid);
+            sum.iter_mut().zip(steps).for_each(|(sum, steps)| *sum = sum.wrapping_add(steps));
+        }
+        prop_assert_eq!(sum, steps(&g, &p, &factors, grid));
     }
 
     #[test]
@@ -279,8 +324,8 @@ proptest! {
         let mut factors = source(seed ^ 2)(g.batch);
         factors[sick] = 0.0;
         prop_assert_eq!(
-            weighted_weight_gradient(&g, &p.x, &p.dy, &factors),
-            weighted_weight_gradient(&g, &clean.x, &clean.dy, &factors)
+            steps(&g, &p, &factors, Grid::for_bound(64.0).unwrap()),
+            steps(&g, &clean, &factors, Grid::for_bound(64.0).unwrap())
         );
     }
 }

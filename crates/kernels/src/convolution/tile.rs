@@ -3,6 +3,7 @@
 // Constant ranges unroll into registers; iterators over arrays of vectors do not always.
 #![allow(clippy::needless_range_loop)]
 
+use crate::exact::Grid;
 use pulp::{Simd, WithSimd};
 use std::array::from_fn;
 
@@ -151,7 +152,29 @@ fn vectors<S: Simd, const WIDTH: usize>(values: &[f32]) -> [S::f32s; WIDTH] {
     from_fn(|at| vectors[at])
 }
 
-/// `into[k][m] (+)= Σ over lines l and places p of image[offsets[k] + l · line_pitch + p] ·
+/// Where the sums of a correlation go.
+pub(super) enum Write<'a> {
+    /// Over what is there.
+    Replace(&'a mut [f32]),
+    /// On top of it.
+    Add(&'a mut [f32]),
+    /// Onto a grid, as steps that are added.
+    Steps(&'a mut [u32], Grid),
+}
+
+impl Write<'_> {
+    /// The same from a place on.
+    #[inline(always)]
+    fn from(&mut self, start: usize) -> Write<'_> {
+        match self {
+            Self::Replace(into) => Write::Replace(&mut into[start..]),
+            Self::Add(into) => Write::Add(&mut into[start..]),
+            Self::Steps(into, grid) => Write::Steps(&mut into[start..], *grid),
+        }
+    }
+}
+
+/// `into[k][m]` receives Σ over lines l and places p of `image[offsets[k] + l · line_pitch + p] ·
 /// right[(l · places + p)][m]`, rows of `into` and `right` being `pitch` long.
 pub(super) struct Correlation<'a> {
     pub image: &'a [f32],
@@ -161,8 +184,7 @@ pub(super) struct Correlation<'a> {
     pub line_pitch: usize,
     pub right: &'a [f32],
     pub pitch: usize,
-    pub into: &'a mut [f32],
-    pub add: bool,
+    pub into: Write<'a>,
 }
 
 impl WithSimd for Correlation<'_> {
@@ -231,15 +253,32 @@ impl Correlation<'_> {
                 add_products(simd, from_fn(|row| rows[row][place]), right, &mut sums);
             }
         }
-        for (row, sums) in sums.into_iter().enumerate() {
-            let into = &mut self.into[(first + row) * self.pitch + column..];
-            let (into, _) = S::as_mut_simd_f32s(&mut into[..WIDTH * S::F32_LANES]);
-            for (into, sum) in into.iter_mut().zip(sums) {
-                *into = if self.add {
-                    simd.add_f32s(*into, sum)
-                } else {
-                    sum
-                };
+        let start = first * self.pitch + column;
+        match self.into.from(start) {
+            Write::Replace(into) => {
+                for (row, sums) in sums.into_iter().enumerate() {
+                    let into = &mut into[row * self.pitch..][..WIDTH * S::F32_LANES];
+                    S::as_mut_simd_f32s(into).0[..WIDTH].copy_from_slice(&sums);
+                }
+            }
+            Write::Add(into) => {
+                for (row, sums) in sums.into_iter().enumerate() {
+                    let into = &mut into[row * self.pitch..][..WIDTH * S::F32_LANES];
+                    for (into, sum) in S::as_mut_simd_f32s(into).0.iter_mut().zip(sums) {
+                        *into = simd.add_f32s(*into, sum);
+                    }
+                }
+            }
+            Write::Steps(into, grid) => {
+                let anchor = simd.splat_f32s(grid.anchor());
+                let zero = simd.splat_u32s(grid.anchor().to_bits());
+                for (row, sums) in sums.into_iter().enumerate() {
+                    let into = &mut into[row * self.pitch..][..WIDTH * S::F32_LANES];
+                    for (into, sum) in S::as_mut_simd_u32s(into).0.iter_mut().zip(sums) {
+                        let rounded = simd.transmute_u32s_f32s(simd.add_f32s(sum, anchor));
+                        *into = simd.add_u32s(*into, simd.sub_u32s(rounded, zero));
+                    }
+                }
             }
         }
     }

@@ -1,9 +1,11 @@
-//! The derivative with respect to the weight: the batch's sum, a weighted sum, and each sample's own.
+//! The derivative with respect to the weight: the batch's sum, a weighted sum on a grid, and each
+//! sample's own.
 
 use super::Geometry;
 use super::block::{samples_per_block, samples_per_share, side_by_side};
 use super::correlation::Correlator;
 use super::patches::gather;
+use crate::exact::{FEW_POSITIONS, Factor, Grid, Outer, Parts, add_outer};
 use crate::product::{Into, Matrix, Workers, multiply};
 use rayon::prelude::*;
 
@@ -12,27 +14,11 @@ use rayon::prelude::*;
 /// # Panics
 /// If the sizes are no convolution or a slice has another length.
 pub fn weight_gradient(geometry: &Geometry, x: &[f32], output_gradient: &[f32]) -> Vec<f32> {
-    weighted_weight_gradient(geometry, x, output_gradient, &vec![1.0; geometry.batch])
-}
-
-/// The sum over samples of `factors[i]` times the weight's gradient of sample `i`.
-///
-/// A sample whose factor is 0 is not read at all, so that it adds nothing even if it is not finite.
-///
-/// # Panics
-/// If the sizes are no convolution, a slice has another length, or there is not one factor per sample.
-pub fn weighted_weight_gradient(
-    geometry: &Geometry,
-    x: &[f32],
-    output_gradient: &[f32],
-    factors: &[f32],
-) -> Vec<f32> {
     geometry.check(Some(x), None, Some(output_gradient));
-    assert_eq!(factors.len(), geometry.batch, "one factor per sample");
-    let counted: Vec<usize> = (0..geometry.batch).filter(|&i| factors[i] != 0.0).collect();
-    let shares: Vec<Vec<f32>> = counted
+    let samples: Vec<usize> = (0..geometry.batch).collect();
+    let shares: Vec<Vec<f32>> = samples
         .par_chunks(samples_per_share(geometry))
-        .map(|share| share_weight_gradient(geometry, x, output_gradient, factors, share))
+        .map(|share| share_weight_gradient(geometry, x, output_gradient, share))
         .collect();
     let mut shares = shares.into_iter();
     let mut sum = shares
@@ -46,58 +32,160 @@ pub fn weighted_weight_gradient(
     sum
 }
 
-fn share_weight_gradient(
-    geometry: &Geometry,
-    x: &[f32],
-    dy: &[f32],
-    factors: &[f32],
-    share: &[usize],
-) -> Vec<f32> {
-    if Correlator::suits(geometry) && sums_stay_near(geometry) {
-        return correlated(geometry, x, dy, factors, share);
-    }
-    let (positions, rows) = (geometry.positions(), geometry.groups * geometry.patch());
-    let (size_in, size_out) = (geometry.sample_in(), geometry.sample_out());
-    let block = samples_per_block(geometry);
+fn share_weight_gradient(geometry: &Geometry, x: &[f32], dy: &[f32], share: &[usize]) -> Vec<f32> {
     let mut sum = vec![0.0; geometry.weights()];
-    let mut columns = vec![0.0; rows * block * positions];
-    let mut beside = vec![0.0; block * size_out];
-    for samples in share.chunks(block) {
-        let width = samples.len() * positions;
-        for (index, &sample) in samples.iter().enumerate() {
-            let x = &x[sample * size_in..][..size_in];
-            gather(geometry, x, &mut columns[index * positions..], width);
+    if correlates(geometry) {
+        let mut correlator = Correlator::new(geometry);
+        let mut transposed = vec![0.0; correlator.transposed()];
+        for &sample in share {
+            correlator.load(x, dy, sample, 1.0);
+            correlator.add_gradient(&mut transposed);
         }
-        let each = samples
-            .iter()
-            .map(|&sample| (&dy[sample * size_out..][..size_out], factors[sample]));
-        side_by_side(&mut beside[..samples.len() * size_out], positions, each);
-        group_products(geometry, &columns, &beside, width, &mut sum, Into::Add);
+        correlator.upright(&transposed, &mut sum);
+        return sum;
+    }
+    let mut laid_out = LaidOut::new(geometry);
+    for samples in share.chunks(laid_out.block) {
+        let width = laid_out.load(x, dy, samples);
+        let LaidOut {
+            columns, beside, ..
+        } = &laid_out;
+        group_products(geometry, columns, beside, width, &mut sum, Into::Add);
     }
     sum
 }
 
-/// Whether adding to the whole gradient once per sample costs little beside computing it.
-fn sums_stay_near(geometry: &Geometry) -> bool {
-    geometry.weights() <= 1 << 16 || geometry.positions() >= 128
+/// Adds the steps of `factors[i]` times the weight's gradient of sample `i`, each sample rounded to the
+/// grid by itself.
+///
+/// A sample whose factor is 0 is not read at all, so that it adds nothing even if it is not finite.
+///
+/// # Panics
+/// If the sizes are no convolution, a slice has another length, or there is not one factor per sample.
+pub fn add_weight_gradients(
+    into: &mut [u32],
+    geometry: &Geometry,
+    x: &[f32],
+    output_gradient: &[f32],
+    factors: &[f32],
+    grid: Grid,
+) {
+    geometry.check(Some(x), None, Some(output_gradient));
+    assert_eq!(factors.len(), geometry.batch, "one factor per sample");
+    assert_eq!(into.len(), geometry.weights(), "a sum of the weight's size");
+    let counted: Vec<usize> = (0..geometry.batch).filter(|&i| factors[i] != 0.0).collect();
+    let shares: Vec<Vec<u32>> = counted
+        .par_chunks(samples_per_share(geometry))
+        .map(|share| share_steps(geometry, x, output_gradient, factors, share, grid))
+        .collect();
+    for share in shares {
+        for (into, steps) in into.iter_mut().zip(share) {
+            *into = into.wrapping_add(steps);
+        }
+    }
 }
 
-fn correlated(
+/// How often [`add_weight_gradients`] rounds an entry of one sample to the grid, at most.
+pub fn roundings(geometry: &Geometry) -> usize {
+    match geometry.positions() {
+        few if few <= FEW_POSITIONS && !correlates(geometry) => few.max(1),
+        _ => 1,
+    }
+}
+
+fn share_steps(
     geometry: &Geometry,
     x: &[f32],
     dy: &[f32],
     factors: &[f32],
     share: &[usize],
-) -> Vec<f32> {
-    let mut correlator = Correlator::new(geometry);
-    let mut sum = vec![0.0; correlator.transposed()];
-    for &sample in share {
-        correlator.load(x, dy, sample, factors[sample]);
-        correlator.gradient(&mut sum, true);
+    grid: Grid,
+) -> Vec<u32> {
+    let mut sum = vec![0; geometry.weights()];
+    if correlates(geometry) {
+        let mut correlator = Correlator::new(geometry);
+        let mut transposed = vec![0; correlator.transposed()];
+        for &sample in share {
+            correlator.load(x, dy, sample, factors[sample]);
+            correlator.add_steps(&mut transposed, grid);
+        }
+        correlator.add_upright(&transposed, &mut sum);
+        return sum;
     }
-    let mut upright = vec![0.0; geometry.weights()];
-    correlator.upright(&sum, &mut upright);
-    upright
+    let (patch, channels) = (
+        geometry.patch(),
+        geometry.channels_out / geometry.groups.max(1),
+    );
+    let mut laid_out = LaidOut::new(geometry);
+    for samples in share.chunks(laid_out.block) {
+        let pitch = laid_out.load(x, dy, samples);
+        let factors: Vec<f32> = samples.iter().map(|&sample| factors[sample]).collect();
+        let groups = sum.chunks_exact_mut((channels * patch).max(1));
+        for (group, sum) in groups.enumerate() {
+            let outer = Outer {
+                left: Factor::ByFeature {
+                    values: &laid_out.beside[group * channels * pitch..][..channels * pitch],
+                    width: channels,
+                    pitch,
+                },
+                right: Factor::ByFeature {
+                    values: &laid_out.columns[group * patch * pitch..][..patch * pitch],
+                    width: patch,
+                    pitch,
+                },
+                positions: geometry.positions(),
+                factors: &factors,
+            };
+            add_outer(sum, outer, grid, Parts::Whole, Workers::One);
+        }
+    }
+    sum
+}
+
+/// Whether each sample's gradient is made by itself and then added: adding to the whole gradient once per
+/// sample must cost little beside computing it.
+fn correlates(geometry: &Geometry) -> bool {
+    Correlator::suits(geometry) && (geometry.weights() <= 1 << 16 || geometry.positions() >= 128)
+}
+
+/// Windows and output gradients of a block of samples, side by side.
+struct LaidOut<'a> {
+    geometry: &'a Geometry,
+    /// Samples at a time.
+    block: usize,
+    columns: Vec<f32>,
+    beside: Vec<f32>,
+}
+
+impl<'a> LaidOut<'a> {
+    fn new(geometry: &'a Geometry) -> Self {
+        let block = samples_per_block(geometry);
+        let windows = geometry.groups * geometry.patch() * geometry.positions();
+        Self {
+            geometry,
+            block,
+            columns: vec![0.0; windows * block],
+            beside: vec![0.0; geometry.sample_out() * block],
+        }
+    }
+
+    /// Lays samples out; returns how many positions they have together.
+    fn load(&mut self, x: &[f32], dy: &[f32], samples: &[usize]) -> usize {
+        let geometry = self.geometry;
+        let positions = geometry.positions();
+        let (size_in, size_out) = (geometry.sample_in(), geometry.sample_out());
+        let width = samples.len() * positions;
+        for (index, &sample) in samples.iter().enumerate() {
+            let x = &x[sample * size_in..][..size_in];
+            gather(geometry, x, &mut self.columns[index * positions..], width);
+        }
+        let each = samples
+            .iter()
+            .map(|&sample| (&dy[sample * size_out..][..size_out], 1.0));
+        let beside = &mut self.beside[..samples.len() * size_out];
+        side_by_side(beside, positions, each);
+        width
+    }
 }
 
 /// `dy · columnsᵀ` of each group.
@@ -157,7 +245,7 @@ pub fn per_sample_weight_gradients(
                 for (sample, gradient) in gradients.chunks_exact_mut(geometry.weights()).enumerate()
                 {
                     correlator.load(x, output_gradient, index * share + sample, 1.0);
-                    correlator.gradient(&mut transposed, false);
+                    correlator.gradient(&mut transposed);
                     correlator.upright(&transposed, gradient);
                 }
                 return;

@@ -1,10 +1,13 @@
 //! Clipped sums of one batch: norms, factors, weighted sums.
 
 use super::quantile::centred_counts;
+use super::rounding::{Room, room};
 use super::rule::{direction_factors, row};
 use super::{ClipRule, Groups, Threshold};
-use crate::gradient::{Norms, PerSampleGradients, Performance, WeightedSums};
-use crate::pass::{self, Pass, PassError};
+use crate::gradient::{
+    GradientError, Norms, PerSampleGradients, Performance, WeightedSums, Weights,
+};
+use crate::pass::{self, Pass, PassError, Samples};
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
 
@@ -35,6 +38,11 @@ pub(crate) struct Clipper {
     pub rule: ClipRule,
     pub side_query: Option<SideQuery>,
     pub performance: Performance,
+    /// Samples of a pass as a rule.
+    pub usual_batch: usize,
+    /// How far rounding moves a sample of the shape that was checked, in steps of each group's grid; none
+    /// if any shape will do.
+    pub roundings: Option<Vec<f64>>,
 }
 
 /// The sums of every query over some samples.
@@ -61,7 +69,10 @@ impl ClippedSums {
 fn add_sums(sums: &mut WeightedSums, others: WeightedSums) {
     for (sum, other) in sums.iter_mut().zip(others) {
         *sum = match (sum.take(), other) {
-            (Some(sum), Some(other)) => Some(sum + other),
+            (Some(mut sum), Some(other)) => {
+                sum.add(other);
+                Some(sum)
+            }
             (sum, other) => sum.or(other),
         };
     }
@@ -89,23 +100,31 @@ impl Clipper {
         thresholds: &[f64],
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<ClippedSums, PassError> {
-        let Some((gradients, norms)) = self.finite_gradients(model, count, losses)? else {
+        let Some((gradients, norms, roundings)) = self.finite_gradients(model, count, losses)?
+        else {
             return Ok(self.zeros());
         };
-        let mut factors = vec![self.rule.factors(&norms, thresholds)];
+        let Room { bounds, grids } = room(thresholds, &roundings)?;
+        let mut queries = vec![Weights {
+            factors: self.rule.factors(&norms, &bounds),
+            grids,
+        }];
         let mut counts = None;
         match self.side_query {
             Some(SideQuery::Directions) => {
-                factors.push(direction_factors(&norms, thresholds, self.groups.shares()));
+                let Room { bounds, grids } = room(self.groups.shares(), &roundings)?;
+                queries.push(Weights {
+                    factors: direction_factors(&norms, thresholds, &bounds),
+                    grids,
+                });
             }
             Some(SideQuery::Counts) => {
                 let thresholds = row(thresholds.iter().copied(), &norms.upper());
-                let centred = centred_counts(&norms, thresholds);
-                counts = Some(centred.into_data().iter::<f64>().collect());
+                counts = Some(centred_counts(&norms, thresholds));
             }
             None => {}
         }
-        let mut sums = gradients.weighted_sums(&factors).into_iter();
+        let mut sums = gradients.weighted_sums(&queries).into_iter();
         Ok(ClippedSums {
             gradient: sums.next().unwrap_or_default(),
             directions: sums.next(),
@@ -113,19 +132,31 @@ impl Clipper {
         })
     }
 
-    /// The gradients of the samples whose loss and gradient are finite, and their norms; none if
-    /// there is no such sample.
+    /// The gradients of the samples whose loss and gradient are finite, their norms, and how far rounding
+    /// moves them; none if there is no such sample.
     pub fn finite_gradients<M: Module>(
         &self,
         model: &M,
         count: usize,
         losses: impl FnOnce(&M) -> Tensor<1>,
-    ) -> Result<Option<(PerSampleGradients, Norms)>, PassError> {
+    ) -> Result<Option<(PerSampleGradients, Norms, Vec<f64>)>, PassError> {
+        let samples = Samples {
+            here: count,
+            usually: self.usual_batch,
+        };
         let Pass {
             mut gradients,
             losses,
             ..
-        } = pass::run(model, &self.groups, count, self.performance, losses)?;
+        } = pass::run(model, &self.groups, samples, self.performance, losses)?;
+        let roundings = gradients.roundings();
+        if self
+            .roundings
+            .as_ref()
+            .is_some_and(|checked| *checked != roundings)
+        {
+            return Err(GradientError::OtherShapes.into());
+        }
         let mut norms = gradients.norms();
         if let Some(kept) = finite_samples(&losses, &norms.upper()) {
             if kept.is_empty() {
@@ -133,7 +164,7 @@ impl Clipper {
             }
             norms = norms.select(gradients.select(&kept));
         }
-        Ok(Some((gradients, norms)))
+        Ok(Some((gradients, norms, roundings)))
     }
 }
 

@@ -4,6 +4,7 @@ mod clipper;
 mod grouping;
 mod online;
 mod quantile;
+mod rounding;
 mod rule;
 mod threshold;
 mod tracker;
@@ -13,6 +14,9 @@ pub use grouping::{Grouping, GroupingError, Groups, NamedGroup};
 pub(crate) use online::sign;
 pub use online::{DirectionNoise, Online, OnlineRule};
 pub use quantile::Quantile;
+pub(crate) use rounding::{MOST_SHARE, largest_share};
+#[cfg(test)]
+pub(crate) use rounding::{Room, room};
 pub use rule::ClipRule;
 pub use threshold::Threshold;
 pub use tracker::ThresholdState;

@@ -61,14 +61,14 @@ impl Quantile {
 }
 
 /// For each group the number of samples below its threshold, each counted +½ or −½.
-///
-/// # Shapes
-/// - result: `[groups]`
-pub(crate) fn centred_counts(norms: &Norms, thresholds: Tensor<2>) -> Tensor<1> {
+pub(crate) fn centred_counts(norms: &Norms, thresholds: Tensor<2>) -> Vec<f64> {
     let upper = norms.upper();
     let [batch, groups] = upper.dims();
     let below = upper.lower_equal(thresholds.expand([batch, groups]));
-    (below.float() - 0.5).sum_dim(0).reshape([groups])
+    // Counted as integers: a sum of halves in f32 is no longer exact from 2²³ samples on.
+    let below = below.int().sum_dim(0).into_data();
+    let centred = |below: i64| below as f64 - 0.5 * batch as f64;
+    below.iter::<i64>().map(centred).collect()
 }
 
 #[cfg(test)]

@@ -18,8 +18,9 @@ pub enum ClipRule {
     },
 }
 
-/// The factor that keeps f32 rounding (division, product, conversions) on the safe side.
-const ROUND_DOWN: f64 = 1.0 - 6.0 / (1u64 << 24) as f64;
+/// The factor that keeps f32 rounding on the safe side: two conversions, a division, the product with the
+/// gradient and, in some sums, its last bit being set (one and a half roundings more).
+const ROUND_DOWN: f64 = 1.0 - 8.0 / (1u64 << 24) as f64;
 
 impl ClipRule {
     /// AUTO-S with the default stability constant, 0.01.

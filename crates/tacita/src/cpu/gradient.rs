@@ -6,6 +6,7 @@ use crate::gradient::{Convolution, SquaredNorm};
 use burn::tensor::Tensor;
 use tacita_kernels::convolution as kernels;
 use tacita_kernels::convolution::Geometry;
+use tacita_kernels::exact::{Grid, Sum, add_rows};
 use tacita_kernels::update;
 
 /// Sums in f64, rounded up: a few roundings for what the caller does with them.
@@ -19,12 +20,15 @@ pub(crate) fn row_squares(rows: &Tensor<2>) -> Option<SquaredNorm> {
     Some(SquaredNorm::relative(squares, ROUNDINGS))
 }
 
-/// Σᵢ cᵢ rowᵢ.
-pub(crate) fn weighted_row_sum(rows: &Tensor<2>, factors: &Tensor<1>) -> Option<Tensor<1>> {
-    let [_, width] = rows.dims();
+/// Σᵢ cᵢ rowᵢ on a grid.
+pub(crate) fn weighted_row_sum(rows: &Tensor<2>, factors: &Tensor<1>, grid: Grid) -> Option<Sum> {
+    let [batch, width] = rows.dims();
     let (rows, factors) = (Values::free(rows)?, Values::free(factors)?);
-    let sum = update::weighted_row_sum(rows.slice(), factors.slice(), width);
-    Some(Values::new(sum, [width]).into())
+    let (rows, factors) = (rows.slice(), factors.slice());
+    Some(Sum::of_records(grid, width, batch, |some, steps| {
+        let rows = &rows[some.start * width..some.end * width];
+        add_rows(steps, rows, &factors[some], grid);
+    }))
 }
 
 /// A convolution's sizes, input and output gradient.
@@ -72,10 +76,23 @@ pub(crate) fn gram_norm(convolution: &Convolution) -> Option<SquaredNorm> {
     Some(norm)
 }
 
-/// Σᵢ cᵢ gᵢ, `[elements]`.
-pub(crate) fn weighted_sum(convolution: &Convolution, factors: &Tensor<1>) -> Option<Tensor<1>> {
+/// Σᵢ cᵢ gᵢ on a grid, `[elements]`.
+pub(crate) fn weighted_sum(
+    convolution: &Convolution,
+    factors: &Tensor<1>,
+    grid: Grid,
+) -> Option<Sum> {
     let (sizes, x, dy) = parts(convolution)?;
     let factors = Values::free(factors)?;
-    let sum = kernels::weighted_weight_gradient(&sizes, x.slice(), dy.slice(), factors.slice());
-    Some(Values::new(sum, [sizes.weights()]).into())
+    let (x, dy, factors) = (x.slice(), dy.slice(), factors.slice());
+    let sum = Sum::of_records(grid, sizes.weights(), sizes.batch, |some, steps| {
+        let part = Geometry {
+            batch: some.len(),
+            ..sizes
+        };
+        let x = &x[some.start * sizes.sample_in()..some.end * sizes.sample_in()];
+        let dy = &dy[some.start * sizes.sample_out()..some.end * sizes.sample_out()];
+        kernels::add_weight_gradients(steps, &part, x, dy, &factors[some], grid);
+    });
+    Some(sum)
 }

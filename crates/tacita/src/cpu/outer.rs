@@ -1,12 +1,15 @@
 //! g_i = Σₜ aₜ ⊗ bₜ in one block: norms without keeping a gradient, weighted sums.
 
 use super::Values;
-use crate::gradient::{Size, SquaredNorm, Strategy};
+use crate::gradient::{HostRows, Size, SquaredNorm, Strategy};
 use burn::backend::Flex;
 use burn::tensor::Tensor;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
+use tacita_kernels::exact::{Factor, Grid, Outer, Parts, Sum, add_outer};
 use tacita_kernels::outer::{self, Grams, Norms};
+use tacita_kernels::product::Workers;
 
 /// The cheapest way on this backend.
 ///
@@ -94,20 +97,77 @@ pub(crate) fn recompute(left: &Tensor<4>, right: &Tensor<4>) -> Option<SquaredNo
     Some(norm.recomputed(reach, positions))
 }
 
-/// Σᵢ cᵢ gᵢ, `[d · p]`.
+/// The factors of all samples, in one block.
+struct Factors {
+    left: Values,
+    right: Values,
+    weights: Values,
+    positions: usize,
+    sizes: [usize; 2],
+}
+
+impl Factors {
+    fn new(left: &Tensor<4>, right: &Tensor<4>, factors: &Tensor<1>) -> Option<Self> {
+        let [_, blocks, positions, d] = left.dims();
+        if blocks != 1 {
+            return None;
+        }
+        Some(Self {
+            left: Values::free(left)?,
+            right: Values::free(right)?,
+            weights: Values::free(factors)?,
+            positions,
+            sizes: [d, right.dims()[3]],
+        })
+    }
+
+    /// Adds the steps of some samples.
+    fn add_steps(&self, steps: &mut [u32], some: Range<usize>, grid: Grid, parts: Parts) {
+        let rows = some.start * self.positions..some.end * self.positions;
+        let [d, p] = self.sizes;
+        let outer = Outer {
+            left: Factor::ByPosition {
+                values: &self.left.slice()[rows.start * d..rows.end * d],
+                width: d,
+            },
+            right: Factor::ByPosition {
+                values: &self.right.slice()[rows.start * p..rows.end * p],
+                width: p,
+            },
+            positions: self.positions,
+            factors: &self.weights.slice()[some],
+        };
+        add_outer(steps, outer, grid, parts, Workers::All);
+    }
+}
+
+/// Σᵢ cᵢ gᵢ on a grid, `[d · p]`.
 pub(crate) fn weighted_sum(
     left: &Tensor<4>,
     right: &Tensor<4>,
     factors: &Tensor<1>,
-) -> Option<Tensor<1>> {
-    let [_, blocks, positions, d] = left.dims();
-    if blocks != 1 {
-        return None;
-    }
-    let p = right.dims()[3];
-    let (left, right) = (Values::free(left)?, Values::free(right)?);
-    let factors = Values::free(factors)?;
-    let (left, right, factors) = (left.slice(), right.slice(), factors.slice());
-    let sum = outer::weighted_sum(left, right, factors, positions, [d, p]);
-    Some(Values::new(sum, [d * p]).into())
+    grid: Grid,
+) -> Option<Sum> {
+    let factors = Factors::new(left, right, factors)?;
+    let (elements, batch) = (factors.sizes.iter().product(), left.dims()[0]);
+    Some(Sum::of_records(grid, elements, batch, |some, steps| {
+        factors.add_steps(steps, some, grid, Parts::Whole);
+    }))
+}
+
+/// The same for a table that is an embedding and, transposed, an output layer.
+pub(crate) fn tied_sum(
+    rows: &HostRows,
+    left: &Tensor<4>,
+    right: &Tensor<4>,
+    factors: &Tensor<1>,
+    grid: Grid,
+) -> Option<Sum> {
+    let factors = Factors::new(left, right, factors)?;
+    let (elements, batch) = (factors.sizes.iter().product(), left.dims()[0]);
+    Some(Sum::of_records(grid, elements, batch, |some, steps| {
+        let weights = &factors.weights.slice()[some.clone()];
+        rows.add_steps(steps, weights, some.clone(), grid);
+        factors.add_steps(steps, some, grid, Parts::One);
+    }))
 }

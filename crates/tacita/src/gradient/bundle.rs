@@ -8,9 +8,10 @@ use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
 use super::rows::{self, Rows};
 use super::strategy::{Performance, Strategy};
+use super::sum::{Parts, sum_of_formed};
 use super::workspace::Workspace;
-use crate::ops::matmul;
 use burn::tensor::{Int, Tensor};
+use tacita_kernels::exact::{Grid, Sum};
 
 /// The per-sample gradient of a bundle's targets.
 #[derive(Debug)]
@@ -170,7 +171,7 @@ impl Bundle {
             }
             Merged::Convolution(convolution) => {
                 let size = convolution.size();
-                match performance.choose(size, workspace.kept_left, workspace.operand_error) {
+                match workspace.choose(performance, size) {
                     strategy @ (Strategy::Gram | Strategy::Recomputed) => {
                         convolution.squared_norm(strategy, performance)
                     }
@@ -200,51 +201,50 @@ impl Bundle {
         }
     }
 
-    /// Σᵢ cᵢ gᵢ for one row of factors, over all targets, `[elements]`.
-    pub fn weighted_sum(&self, factors: Tensor<1>, performance: &Performance) -> Tensor<1> {
+    /// Σᵢ cᵢ gᵢ on a grid for one row of factors, over all targets.
+    pub fn weighted_sum(&self, factors: &Tensor<1>, grid: Grid, performance: &Performance) -> Sum {
         match &self.merged {
-            Merged::Direct(gradient) => {
-                #[cfg(feature = "cpu")]
-                if let Some(sum) = crate::cpu::gradient::weighted_row_sum(gradient, &factors) {
-                    return sum;
-                }
-                #[cfg(feature = "cuda")]
-                if let Some(sum) = crate::gpu::sums::weighted_rows(gradient, &factors) {
-                    return sum;
-                }
-                let [batch, elements] = gradient.dims();
-                let factors = factors.reshape([1, batch]);
-                matmul(factors, gradient.clone()).reshape([elements])
+            Merged::Direct(gradient) => direct_sum(gradient, factors, grid, performance),
+            Merged::Outer(left, right) => {
+                outer::weighted_sum(left, right, factors, grid, performance)
             }
-            Merged::Outer(left, right) => outer::weighted_sum(left.clone(), right.clone(), factors),
-            Merged::Convolution(convolution) => convolution.weighted_sum(factors, performance),
-            Merged::Rows(rows) => rows.weighted_sum(factors, self.table(rows.width())),
-            Merged::Tied(tied) => {
-                let Tied { rows, outer, .. } = &**tied;
-                rows.weighted_sum(factors.clone(), self.table(rows.width()))
-                    + outer::weighted_sum(outer.0.clone(), outer.1.clone(), factors)
+            Merged::Convolution(convolution) => {
+                convolution.weighted_sum(factors, grid, performance)
             }
+            Merged::Rows(rows) => rows.weighted_sum(factors, grid, self.table(rows.width())),
+            Merged::Tied(tied) => tied.weighted_sum(factors, grid, performance),
+        }
+    }
+
+    /// How far rounding a sample to a grid moves it at most, in steps: half a step in every entry for
+    /// every time that it is rounded. Depends on shapes alone.
+    pub fn rounding(&self) -> f64 {
+        let elements = || {
+            self.targets
+                .iter()
+                .map(|target| target.elements)
+                .sum::<usize>() as f64
+        };
+        let of_outer = |positions| 0.5 * outer::roundings(positions) as f64 * elements().sqrt();
+        // Every position rounds one row of the table.
+        let of_rows = |rows: &Rows| 0.5 * rows.positions() as f64 * (rows.width() as f64).sqrt();
+        match &self.merged {
+            Merged::Direct(_) => 0.5 * elements().sqrt(),
+            Merged::Outer(left, _) => of_outer(left.dims()[2]),
+            Merged::Convolution(convolution) => of_outer(convolution.size().positions),
+            Merged::Rows(rows) => of_rows(rows),
+            Merged::Tied(tied) => of_rows(&tied.rows) + of_outer(tied.outer.0.dims()[2]),
         }
     }
 
     /// The sum of several targets, taken apart.
-    pub fn per_target(&self, sum: Tensor<1>) -> Vec<Tensor<1>> {
+    pub fn per_target(&self, sum: Sum) -> Vec<Sum> {
         if self.targets.len() == 1 {
             return vec![sum];
         }
-        let total: usize = self.targets.iter().map(|target| target.elements).sum();
-        let depth = self.depth;
-        let matrix = sum.reshape([depth, total / depth]);
-        let mut first = 0;
-        self.targets
-            .iter()
-            .map(|target| {
-                let width = target.elements / depth;
-                let part = matrix.clone().narrow(1, first, width);
-                first += width;
-                part.reshape([target.elements])
-            })
-            .collect()
+        let width = |target: &Target| target.elements / self.depth;
+        let widths: Vec<usize> = self.targets.iter().map(width).collect();
+        sum.split(self.depth, &widths)
     }
 
     /// Bytes held.
@@ -283,6 +283,40 @@ impl Bundle {
                 cross: tied.cross.clone(),
             })),
         };
+    }
+}
+
+/// The sum of gradients that are there.
+fn direct_sum(
+    gradient: &Tensor<2>,
+    factors: &Tensor<1>,
+    grid: Grid,
+    performance: &Performance,
+) -> Sum {
+    #[cfg(feature = "cpu")]
+    if let Some(sum) = crate::cpu::gradient::weighted_row_sum(gradient, factors, grid) {
+        return sum;
+    }
+    let [_, elements] = gradient.dims();
+    let rows = |first, count| gradient.clone().narrow(0, first, count);
+    sum_of_formed(factors, grid, elements, performance, Parts::Whole, rows)
+}
+
+impl Tied {
+    /// Either use may be longer than both together, so on the host they are added in one go, modulo 2³².
+    fn weighted_sum(&self, factors: &Tensor<1>, grid: Grid, performance: &Performance) -> Sum {
+        let (left, right) = &self.outer;
+        let table = left.dims()[3];
+        #[cfg(feature = "cpu")]
+        if let Rows::Host(rows) = &self.rows
+            && let Some(sum) = crate::cpu::outer::tied_sum(rows, left, right, factors, grid)
+        {
+            return sum;
+        }
+        let mut sum = self.rows.weighted_sum(factors, grid, table);
+        let output = outer::formed_sum(left, right, factors, grid, performance, Parts::One);
+        sum.add(output);
+        sum
     }
 }
 

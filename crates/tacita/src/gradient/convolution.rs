@@ -5,10 +5,12 @@ use super::contribution::Convolution;
 use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
 use super::strategy::{Performance, Size, Strategy};
+use super::sum::{Parts, sum_of_formed};
 #[cfg(feature = "cpu")]
 use crate::cpu::gradient as cpu;
 use burn::tensor::ops::PadMode;
 use burn::tensor::{Slice, Tensor};
+use tacita_kernels::exact::{Grid, Sum};
 
 impl Convolution {
     pub(crate) fn size(&self) -> Size {
@@ -124,27 +126,61 @@ impl Convolution {
         (sum_of_squares(gradient.clone()), gradient)
     }
 
-    /// Σᵢ cᵢ gᵢ: one product over all positions of a workspace's worth of samples at a time.
-    pub(crate) fn weighted_sum(&self, factors: Tensor<1>, performance: &Performance) -> Tensor<1> {
+    /// Σᵢ cᵢ gᵢ on a grid.
+    pub(crate) fn weighted_sum(
+        &self,
+        factors: &Tensor<1>,
+        grid: Grid,
+        performance: &Performance,
+    ) -> Sum {
         #[cfg(feature = "cpu")]
-        if let Some(sum) = cpu::weighted_sum(self, &factors) {
+        if let Some(sum) = cpu::weighted_sum(self, factors, grid) {
             return sum;
         }
+        let size = self.size();
+        let elements = size.blocks * size.left * size.right;
+        sum_of_formed(
+            factors,
+            grid,
+            elements,
+            performance,
+            Parts::Whole,
+            |first, count| {
+                let part = Self {
+                    input: self.input.clone().narrow(0, first, count),
+                    output: self.output.clone().narrow(0, first, count),
+                    kernel: self.kernel,
+                    options: self.options.clone(),
+                };
+                part.materialise(performance)
+            },
+        )
+    }
+
+    /// The sum of the gradients as an ordinary product makes it, for training without privacy.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn plain_sum(&self, performance: &Performance) -> Tensor<1> {
         let Size {
             batch,
             blocks,
-            left,
-            right,
-            ..
+            positions,
+            left: d,
+            right: p,
         } = self.size();
         let chunk = self.chunk(performance);
         let sums = (0..batch).step_by(chunk).map(|first| {
             let count = chunk.min(batch - first);
             let (left, right) = self.factors(first, count);
-            outer::weighted_sum(left, right, factors.clone().narrow(0, first, count))
+            let rows = count * positions;
+            if blocks == 1 {
+                let (left, right) = (left.reshape([rows, d]), right.reshape([rows, p]));
+                return outer::long_product(left, right, count).reshape([d * p]);
+            }
+            let left = left.swap_dims(0, 1).reshape([blocks, rows, d]);
+            let right = right.swap_dims(0, 1).reshape([blocks, rows, p]);
+            crate::ops::matmul(left.swap_dims(1, 2), right).reshape([blocks * d * p])
         });
         let sum = sums.reduce(|sum, part| sum + part);
-        let elements = blocks * left * right;
-        sum.unwrap_or_else(|| Tensor::zeros([elements], &self.output.device()))
+        sum.unwrap_or_else(|| Tensor::zeros([blocks * d * p], &self.output.device()))
     }
 }

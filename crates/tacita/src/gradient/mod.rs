@@ -13,6 +13,7 @@
 //! | `convolution` | convolutions as outer products over positions |
 //! | `bundle` | uses of one parameter, summed *before* the norm |
 //! | `workspace` | what the norms of one pass share |
+//! | `sum` | weighted sums that one record moves by exactly its own contribution |
 //! | `per_sample` | all bundles of a pass: norms by group, weighted sums |
 
 mod bundle;
@@ -23,6 +24,7 @@ mod outer;
 mod per_sample;
 mod rows;
 mod strategy;
+mod sum;
 #[cfg(test)]
 mod tests;
 mod workspace;
@@ -38,5 +40,9 @@ pub(crate) use norm::operand_error;
 pub(crate) use outer::long_product;
 pub use per_sample::{GradientError, PerSampleGradients, Slot, WeightedSums};
 #[cfg(feature = "cpu")]
+pub(crate) use rows::HostRows;
+#[cfg(feature = "cpu")]
 pub(crate) use strategy::Size;
 pub use strategy::{Performance, Strategy};
+pub use sum::Weights;
+pub use tacita_kernels::exact::{Grid, Sum};

@@ -1,9 +1,11 @@
 //! g_i = Σₜ aₜ ⊗ bₜ: its norm and its weighted sum.
 
 use super::norm::{SquaredNorm, gamma, operand_error, sum_last, sum_of_squares};
-use super::strategy::Size;
+use super::strategy::{Performance, Size};
+use super::sum::{Parts, sum_of_formed};
 use crate::ops::matmul;
 use burn::tensor::Tensor;
+use tacita_kernels::exact::{FEW_POSITIONS, Grid, Sum};
 
 pub(crate) fn size(left: &Tensor<4>, right: &Tensor<4>) -> Size {
     let [batch, blocks, positions, d] = left.dims();
@@ -120,11 +122,10 @@ pub(crate) fn over_samples(
     chunk: usize,
     norm: impl Fn(usize, usize) -> SquaredNorm,
 ) -> SquaredNorm {
-    if chunk >= batch {
-        return norm(0, batch);
-    }
+    // Joined even if there is one run only: joining rounds, and the bound of a sample must not depend on
+    // how many others there are.
     let parts: Vec<_> = (0..batch)
-        .step_by(chunk)
+        .step_by(chunk.max(1))
         .map(|first| norm(first, chunk.min(batch - first)))
         .collect();
     SquaredNorm::join(parts)
@@ -132,6 +133,7 @@ pub(crate) fn over_samples(
 
 /// AᵀB over many rows, in `pieces` that divide `samples`: a card gives every tile of the result to one
 /// of its processors, so few tiles of long sums would leave most of them idle.
+#[cfg(feature = "cuda")]
 pub(crate) fn long_product(left: Tensor<2>, right: Tensor<2>, samples: usize) -> Tensor<2> {
     const TILE: usize = 128;
     const PROCESSORS: usize = 512;
@@ -152,33 +154,50 @@ pub(crate) fn long_product(left: Tensor<2>, right: Tensor<2>, samples: usize) ->
     }
 }
 
-/// Σᵢ cᵢ gᵢ = Aᵀ diag(c) B over all samples and positions at once, `[blocks · d · p]`.
-pub(crate) fn weighted_sum(left: Tensor<4>, right: Tensor<4>, factors: Tensor<1>) -> Tensor<1> {
+/// Σᵢ cᵢ gᵢ on a grid, `[blocks · d · p]`; whole contributions.
+pub(crate) fn weighted_sum(
+    left: &Tensor<4>,
+    right: &Tensor<4>,
+    factors: &Tensor<1>,
+    grid: Grid,
+    performance: &Performance,
+) -> Sum {
     #[cfg(feature = "cpu")]
-    if let Some(sum) = crate::cpu::outer::weighted_sum(&left, &right, &factors) {
+    if let Some(sum) = crate::cpu::outer::weighted_sum(left, right, factors, grid) {
         return sum;
     }
-    let Size {
-        batch,
-        blocks,
-        positions,
-        left: d,
-        right: p,
-    } = size(&left, &right);
-    let factors = factors.reshape([batch, 1, 1, 1]);
-    // The factors go onto the narrower side.
-    let (left, right) = if d < p {
-        (left * factors, right)
-    } else {
-        (left, right * factors)
-    };
-    let rows = batch * positions;
-    if blocks == 1 {
-        let left = left.reshape([rows, d]);
-        let right = right.reshape([rows, p]);
-        return long_product(left, right, batch).reshape([d * p]);
+    formed_sum(left, right, factors, grid, performance, Parts::Whole)
+}
+
+/// The same from gradients that are formed a few at a time.
+pub(super) fn formed_sum(
+    left: &Tensor<4>,
+    right: &Tensor<4>,
+    factors: &Tensor<1>,
+    grid: Grid,
+    performance: &Performance,
+    parts: Parts,
+) -> Sum {
+    let size = size(left, right);
+    let elements = size.blocks * size.left * size.right;
+    sum_of_formed(
+        factors,
+        grid,
+        elements,
+        performance,
+        parts,
+        |first, count| {
+            let left = left.clone().narrow(0, first, count);
+            let right = right.clone().narrow(0, first, count);
+            materialise(&left, &right)
+        },
+    )
+}
+
+/// How often an entry of one sample is rounded to the grid, at most.
+pub(crate) fn roundings(positions: usize) -> usize {
+    match positions {
+        few if few <= FEW_POSITIONS => few.max(1),
+        _ => 1,
     }
-    let left = left.swap_dims(0, 1).reshape([blocks, rows, d]);
-    let right = right.swap_dims(0, 1).reshape([blocks, rows, p]);
-    matmul(left.swap_dims(1, 2), right).reshape([blocks * d * p])
 }

@@ -4,11 +4,13 @@ use super::bundle::Bundle;
 use super::contribution::{Contribution, Form, Target};
 use super::norm::{Norms, SquaredNorm};
 use super::strategy::Performance;
+use super::sum::Weights;
 use super::workspace::Workspace;
 use crate::precision::{Precision, in_precision};
 use burn::module::ParamId;
 use burn::tensor::{Device, Int, Tensor};
 use std::collections::HashMap;
+use tacita_kernels::exact::Sum;
 use thiserror::Error;
 
 /// Where a parameter stands in the model, and which clipping group it belongs to.
@@ -44,6 +46,18 @@ pub enum GradientError {
         /// Its identifier.
         id: ParamId,
     },
+    /// Records of another shape than the synthetic ones.
+    #[error(
+        "a batch has records of another shape than the synthetic ones that the model was checked with; \
+         give every record the same shape (pad texts to one fixed length, not to the longest of a batch)"
+    )]
+    OtherShapes,
+    /// A threshold that f32 cannot carry.
+    #[error("a clipping threshold must be between 1e-24 and 1e30, got {threshold:e}")]
+    Threshold {
+        /// The value seen.
+        threshold: f64,
+    },
     /// A rule whose parts do not add up to its targets.
     #[error(
         "a rule contributed {seen} values per sample to parameters of {expected} elements; check the \
@@ -58,7 +72,7 @@ pub enum GradientError {
 }
 
 /// The sum of weighted per-sample gradients, by parameter; none where a parameter was not used.
-pub type WeightedSums = Vec<Option<Tensor<1>>>;
+pub type WeightedSums = Vec<Option<Sum>>;
 
 /// Per-sample gradients in factored form.
 #[derive(Debug)]
@@ -68,16 +82,21 @@ pub struct PerSampleGradients {
     groups: usize,
     parameters: usize,
     batch: usize,
+    usual_batch: usize,
     device: Device,
     performance: Performance,
 }
 
 impl PerSampleGradients {
     /// Sorts contributions by parameter and merges those to the same one.
+    ///
+    /// What is kept, and so how norms are bounded, is decided for `usual_batch` samples: if it were
+    /// decided for those that happen to be there, one more could change the factors of all.
     pub fn new(
         contributions: Vec<Contribution>,
         slots: &HashMap<ParamId, Slot>,
         batch: usize,
+        usual_batch: usize,
         device: &Device,
         performance: Performance,
     ) -> Result<Self, GradientError> {
@@ -108,6 +127,7 @@ impl PerSampleGradients {
             parameters: slots.len(),
             slots: slots.clone(),
             batch,
+            usual_batch,
             device: device.clone().without_autodiff(),
             performance: performance.on(device),
         })
@@ -115,7 +135,7 @@ impl PerSampleGradients {
 
     /// Norms of every sample in every group. Also decides what is kept for the weighted sums.
     pub fn norms(&mut self) -> Norms {
-        let mut workspace = Workspace::new(&self.performance, &self.device);
+        let mut workspace = Workspace::new(&self.performance, &self.device, self.usual_batch);
         let mut groups: Vec<Option<SquaredNorm>> = vec![None; self.groups];
         for bundle in &mut self.bundles {
             let norm = single(|| bundle.squared_norm(&self.performance, &mut workspace));
@@ -129,27 +149,44 @@ impl PerSampleGradients {
         Norms::from_groups(groups.into_iter().map(|g| g.unwrap_or_else(none)).collect())
     }
 
-    /// Σᵢ factorsᵢ gᵢ for several rows of factors over the same pass.
+    /// Σᵢ factorsᵢ gᵢ for several queries over the same pass, each sample rounded to its grid by itself.
     ///
-    /// # Shapes
-    /// - `factors`: for each query `[batch, groups]`
-    pub fn weighted_sums(self, factors: &[Tensor<2>]) -> Vec<WeightedSums> {
-        let mut sums: Vec<WeightedSums> = vec![vec![None; self.parameters]; factors.len()];
+    /// # Guarantee
+    /// A sample moves the sums by exactly what it adds to an empty one, whatever the others are and
+    /// however many. Checked by `a_sum_is_the_sum_of_its_records`.
+    pub fn weighted_sums(self, queries: &[Weights]) -> Vec<WeightedSums> {
+        let mut sums: Vec<WeightedSums> = vec![vec![None; self.parameters]; queries.len()];
         for bundle in self.bundles {
-            for (query, sums) in factors.iter().zip(&mut sums) {
-                let factors = query.clone().narrow(1, bundle.group, 1);
+            for (query, sums) in queries.iter().zip(&mut sums) {
+                let factors = query.factors.clone().narrow(1, bundle.group, 1);
                 let factors = factors.reshape([self.batch]);
-                let sum = single(|| bundle.weighted_sum(factors, &self.performance));
+                let grid = query.grids[bundle.group];
+                let sum = single(|| bundle.weighted_sum(&factors, grid, &self.performance));
                 for (target, part) in bundle.targets.iter().zip(bundle.per_target(sum)) {
-                    let total = &mut sums[self.slots[&target.id].parameter];
-                    *total = Some(match total.take() {
-                        Some(total) => total + part,
-                        None => part,
-                    });
+                    let sum = &mut sums[self.slots[&target.id].parameter];
+                    // Parts of one parameter would each have to be within the grid's bound.
+                    debug_assert!(
+                        sum.is_none(),
+                        "no parameter is in two bundles: see `separate`"
+                    );
+                    *sum = Some(part);
                 }
             }
         }
         sums
+    }
+
+    /// How far rounding a sample to the grid of each group moves it at most, in steps. Depends on the
+    /// shapes of the layers alone.
+    pub fn roundings(&self) -> Vec<f64> {
+        let mut squares = vec![0.0; self.groups];
+        for bundle in &self.bundles {
+            squares[bundle.group] += bundle.rounding().powi(2);
+        }
+        squares
+            .into_iter()
+            .map(|square: f64| square.sqrt() * (1.0 + 1e-12))
+            .collect()
     }
 
     /// Bytes the factored gradients hold.

@@ -6,6 +6,8 @@ use super::norm::{SquaredNorm, gamma, operand_error};
 #[cfg(feature = "cuda")]
 use crate::gpu::rows::CardRows;
 use burn::tensor::{Device, Element, IndexingUpdateOp, Int, Tensor, TensorData};
+use std::ops::Range;
+use tacita_kernels::exact::{Grid, Sum, Vectors, add_scattered};
 use tacita_kernels::rows as kernels;
 
 /// Rows and their vectors.
@@ -68,12 +70,24 @@ impl Rows {
         norm.summed(reach, positions)
     }
 
-    /// Σᵢ cᵢ gᵢ, `[table · width]`.
-    pub fn weighted_sum(&self, factors: Tensor<1>, table: usize) -> Tensor<1> {
+    /// Positions of each sample.
+    pub fn positions(&self) -> usize {
         match self {
-            Self::Host(rows) => rows.weighted_sum(factors, table),
+            Self::Host(rows) => rows.positions(),
             #[cfg(feature = "cuda")]
-            Self::Card(rows) => rows.weighted_sum(factors, table),
+            Self::Card(rows) => rows.positions(),
+        }
+    }
+
+    /// Σᵢ cᵢ gᵢ on a grid, `[table · width]`.
+    pub fn weighted_sum(&self, factors: &Tensor<1>, grid: Grid, table: usize) -> Sum {
+        match self {
+            Self::Host(rows) => rows.weighted_sum(factors, grid, table),
+            #[cfg(feature = "cuda")]
+            Self::Card(rows) => {
+                let (rows, right) = rows.tensors();
+                super::sum::sum_of_rows(&rows, &right, factors, grid, table)
+            }
         }
     }
 }
@@ -162,15 +176,24 @@ impl HostRows {
         (SquaredNorm::relative(tensor(squares), 2), tensor(reach))
     }
 
-    /// Σᵢ cᵢ gᵢ, `[table · width]`.
-    pub fn weighted_sum(&self, factors: Tensor<1>, table: usize) -> Tensor<1> {
-        let scatter = match self.shared {
-            true => kernels::weighted_scatter_add_shared,
-            false => kernels::weighted_scatter_add,
+    /// Σᵢ cᵢ gᵢ on a grid, `[table · width]`.
+    fn weighted_sum(&self, factors: &Tensor<1>, grid: Grid, table: usize) -> Sum {
+        let factors: Vec<f32> = to_vec(factors.to_data());
+        Sum::of_records(grid, table * self.width, factors.len(), |some, steps| {
+            self.add_steps(steps, &factors[some.clone()], some, grid);
+        })
+    }
+
+    /// Adds the steps of some samples.
+    pub fn add_steps(&self, steps: &mut [u32], factors: &[f32], samples: Range<usize>, grid: Grid) {
+        let of = |each: usize| samples.start * each..samples.end * each;
+        let vectors = &self.right[of(self.right.len() / self.batch.max(1))];
+        let vectors = match self.shared {
+            true => Vectors::EachSample(vectors),
+            false => Vectors::EachPosition(vectors),
         };
-        let factors: Vec<f32> = to_vec(factors.into_data());
-        let sum = scatter(table, self.width, &self.rows, &self.right, &factors);
-        Tensor::from_data(TensorData::new(sum, [table * self.width]), &self.device)
+        let rows = &self.rows[of(self.positions())];
+        add_scattered(steps, self.width, rows, vectors, factors, grid);
     }
 }
 

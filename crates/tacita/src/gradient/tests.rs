@@ -4,9 +4,11 @@
 use super::norm::{Norms, SquaredNorm};
 use super::outer;
 use super::rows::Rows;
-use crate::clipping::ClipRule;
+use super::strategy::Performance;
+use crate::clipping::{ClipRule, Room, room};
 use burn::tensor::{Tensor, TensorData};
 use proptest::prelude::*;
+use tacita_kernels::exact::{Grid, Sum};
 
 /// Values whose outer products nearly cancel over positions: each position is followed by its
 /// negative, but for a part in `1 / residue`.
@@ -68,17 +70,26 @@ fn assert_bounds(what: &str, norm: SquaredNorm, truths: &[f64]) {
     }
 }
 
-/// A sample scaled to norm 1 by its bound stays below 1 when it is summed, roundings included.
-fn assert_summed(what: &str, norm: SquaredNorm, sum: impl Fn(Tensor<1>) -> Tensor<1>) {
+/// A sample scaled by its bound and rounded to the grid stays below 1, whatever is rounded on the way.
+/// `rounding` is how far the grid moves it at most, in steps.
+fn assert_summed(
+    what: &str,
+    norm: SquaredNorm,
+    rounding: f64,
+    sum: impl Fn(&Tensor<1>, Grid) -> Sum,
+) {
     let norms = Norms::from_groups(vec![norm]);
-    let factors = ClipRule::Auto { gamma: 0.0 }.factors(&norms, &[1.0]);
+    let Ok(Room { bounds, grids }) = room(&[1.0], &[rounding]) else {
+        panic!("1 is a threshold");
+    };
+    let factors = ClipRule::Auto { gamma: 0.0 }.factors(&norms, &bounds);
     let batch = factors.dims()[0];
     let factors: Vec<f32> = factors.into_data().iter().collect();
     for sample in 0..batch {
         let mut alone = vec![0.0; batch];
         alone[sample] = factors[sample];
-        let sum = sum(tensor(&alone, [batch]));
-        let square: f64 = sum.into_data().iter::<f64>().map(|v| v * v).sum();
+        let sum = sum(&tensor(&alone, [batch]), grids[0]);
+        let square: f64 = (0..sum.len()).map(|at| sum.value(at).powi(2)).sum();
         assert!(square.sqrt() <= 1.0, "{what}: {:e}", square.sqrt());
     }
 }
@@ -109,8 +120,14 @@ proptest! {
             .collect();
         let bounds = |what, norm: SquaredNorm| {
             assert_bounds(what, norm.clone(), &truths);
-            assert_summed(what, norm, |factors| {
-                outer::weighted_sum(left.clone(), right.clone(), factors)
+            let rounding = 0.5 * outer::roundings(positions) as f64 * ((d * p) as f64).sqrt();
+            let performance = Performance::default();
+            assert_summed(what, norm.clone(), rounding, |factors, grid| {
+                outer::weighted_sum(&left, &right, factors, grid, &performance)
+            });
+            assert_summed(what, norm, rounding, |factors, grid| {
+                let parts = super::sum::Parts::Whole;
+                outer::formed_sum(&left, &right, factors, grid, &performance, parts)
             });
         };
         bounds("gram", outer::gram(&left, &right));
@@ -136,6 +153,9 @@ proptest! {
         let truths = [truth(&one_hot, &values, table, width)];
         let rows = Rows::new(rows, right);
         assert_bounds("rows", rows.squared_norm(), &truths);
-        assert_summed("rows", rows.squared_norm(), |factors| rows.weighted_sum(factors, table));
+        let rounding = 0.5 * positions as f64 * (width as f64).sqrt();
+        assert_summed("rows", rows.squared_norm(), rounding, |factors, grid| {
+            rows.weighted_sum(factors, grid, table)
+        });
     }
 }

@@ -11,15 +11,18 @@ pub(crate) struct Workspace {
     pub kept_left: usize,
     /// See [`operand_error`].
     pub operand_error: f64,
+    /// Samples for which it is decided what is kept.
+    usual_batch: usize,
     #[cfg(feature = "cpu")]
     grams: crate::cpu::outer::GramCache,
 }
 
 impl Workspace {
-    pub fn new(performance: &Performance, device: &Device) -> Self {
+    pub fn new(performance: &Performance, device: &Device, usual_batch: usize) -> Self {
         Self {
             kept_left: performance.kept_bytes,
             operand_error: operand_error(device),
+            usual_batch,
             #[cfg(feature = "cpu")]
             grams: Default::default(),
         }
@@ -34,11 +37,24 @@ impl Workspace {
             return strategy;
         }
         let _ = left;
-        performance.choose(size, self.kept_left, self.operand_error)
+        self.choose(performance, size)
+    }
+
+    /// The cheapest way for a shape, whatever the samples that are there.
+    pub fn choose(&self, performance: &Performance, size: Size) -> Strategy {
+        performance.choose(self.usual(size), self.kept_left, self.operand_error)
+    }
+
+    fn usual(&self, size: Size) -> Size {
+        Size {
+            batch: self.usual_batch,
+            ..size
+        }
     }
 
     /// Takes note that gradients take the place of their factors.
     pub fn keep(&mut self, size: Size) {
+        let size = self.usual(size);
         let more = size.gradient_bytes().saturating_sub(size.factor_bytes());
         self.kept_left = self.kept_left.saturating_sub(more);
     }

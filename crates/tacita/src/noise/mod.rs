@@ -6,8 +6,8 @@
 
 mod normal;
 
-use burn::tensor::Tensor;
 use rayon::prelude::*;
+use tacita_kernels::exact::Sum;
 use thiserror::Error;
 
 use crate::chacha::{GROUP, LANES, ROWS, Subkey};
@@ -116,6 +116,22 @@ impl NoiseStream {
     }
 
     fn add(&self, tensor: u32, grid: Grid, factor: f32, values: &mut [f32]) {
+        self.fill(tensor, grid, factor, values, |_, values, exact| {
+            for (exact, value) in exact.iter_mut().zip(values) {
+                *exact = f64::from(*value);
+            }
+        });
+    }
+
+    /// Writes noisy values; `exact(first, old values, into)` tells those without noise from `first` on.
+    fn fill(
+        &self,
+        tensor: u32,
+        grid: Grid,
+        factor: f32,
+        values: &mut [f32],
+        exact: impl Fn(usize, &[f32], &mut [f64]) + Sync,
+    ) {
         let arch = pulp::Arch::new();
         let add = |(task, values): (usize, &mut [f32])| {
             arch.dispatch(AddNormals {
@@ -126,6 +142,7 @@ impl NoiseStream {
                 grid,
                 factor,
                 values,
+                exact: &exact,
             });
         };
         if values.len() <= VALUES_PER_TASK {
@@ -138,40 +155,22 @@ impl NoiseStream {
         }
     }
 
-    /// The same for a tensor, whose noisy values are multiplied by a public factor. A card that can
-    /// draws the noise itself, so that the sum never leaves it.
-    pub(crate) fn add_normals_to_tensor(
+    /// The sum with noise, each noisy value times a public factor. Noise is added to the exact sum in
+    /// f64; rounding what comes out is post-processing.
+    pub(crate) fn noisy_sum(
         &mut self,
         tensor: u32,
         noise_std: f64,
-        values: Tensor<1>,
+        sum: &Sum,
         factor: f32,
-    ) -> Result<Tensor<1>, NoiseError> {
+    ) -> Result<Vec<f32>, NoiseError> {
         let grid = Grid::of(noise_std, self.hardening)?;
         self.take_number(tensor)?;
-        #[cfg(feature = "cuda")]
-        if let Some(noisy) = crate::gpu::noise::add_normals(
-            values.clone(),
-            &crate::gpu::noise::Draw {
-                subkey: self.subkey.words(),
-                tensor,
-                parts: self.hardening.normals_per_value(),
-                scale: grid.scale,
-                rounder: grid.rounder,
-                factor,
-                first_group: 0,
-            },
-        ) {
-            return Ok(noisy);
-        }
-        let device = values.device();
-        let mut data = values.into_data().convert::<f32>();
-        match data.as_mut_slice::<f32>() {
-            Ok(values) => self.add(tensor, grid, factor, values),
-            // Never a sum without noise.
-            Err(_) => unreachable!("the data were converted to f32 just above"),
-        }
-        Ok(Tensor::from_data(data, &device))
+        let mut noisy = vec![0.0; sum.len()];
+        self.fill(tensor, grid, factor, &mut noisy, |first, _, exact| {
+            sum.read(first, exact);
+        });
+        Ok(noisy)
     }
 
     /// The same for a short vector of f64: a sum over all records of a data set has more digits than
@@ -240,7 +239,7 @@ impl Grid {
 }
 
 /// The work of one thread, compiled for each instruction set and chosen at run time.
-struct AddNormals<'a> {
+struct AddNormals<'a, E> {
     stream: &'a Subkey,
     tensor: u32,
     parts: u32,
@@ -248,46 +247,27 @@ struct AddNormals<'a> {
     grid: Grid,
     factor: f32,
     values: &'a mut [f32],
+    exact: &'a E,
 }
 
-impl pulp::WithSimd for AddNormals<'_> {
+impl<E: Fn(usize, &[f32], &mut [f64])> pulp::WithSimd for AddNormals<'_, E> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Self {
-            stream,
-            tensor,
-            parts,
-            first_group,
-            grid,
-            factor,
-            values,
-        } = self;
-        let (whole, rest) = values.as_chunks_mut::<GROUP>();
-        let groups = whole.len() as u64;
-        for (group, values) in whole.iter_mut().enumerate() {
-            add_group(
-                stream,
-                first_group + group as u64,
-                tensor,
-                parts,
-                (grid, factor),
-                values,
-            );
-        }
-        if !rest.is_empty() {
-            let mut padded = [0f32; GROUP];
-            padded[..rest.len()].copy_from_slice(rest);
-            add_group(
-                stream,
-                first_group + groups,
-                tensor,
-                parts,
-                (grid, factor),
-                &mut padded,
-            );
-            rest.copy_from_slice(&padded[..rest.len()]);
+        let mut exact = [0f64; GROUP];
+        for (group, values) in self.values.chunks_mut(GROUP).enumerate() {
+            let group = self.first_group + group as u64;
+            (self.exact)(group as usize * GROUP, values, &mut exact[..values.len()]);
+            let sum = sum_of_normals(self.stream, group, self.tensor, self.parts);
+            for (exact, normals) in exact.as_chunks_mut::<LANES>().0.iter_mut().zip(&sum) {
+                for (exact, normal) in exact.iter_mut().zip(normals) {
+                    *exact = self.grid.noisy(*exact, *normal);
+                }
+            }
+            for (value, exact) in values.iter_mut().zip(&exact) {
+                *value = *exact as f32 * self.factor;
+            }
         }
     }
 }
@@ -305,23 +285,6 @@ fn sum_of_normals(stream: &Subkey, group: u64, tensor: u32, parts: u32) -> [[f64
         }
     }
     sum
-}
-
-#[inline(always)]
-fn add_group(
-    stream: &Subkey,
-    group: u64,
-    tensor: u32,
-    parts: u32,
-    (grid, factor): (Grid, f32),
-    values: &mut [f32; GROUP],
-) {
-    let sum = sum_of_normals(stream, group, tensor, parts);
-    for (row, values) in sum.iter().zip(values.as_chunks_mut::<LANES>().0) {
-        for (value, normal) in values.iter_mut().zip(row) {
-            *value = grid.noisy(f64::from(*value), *normal) as f32 * factor;
-        }
-    }
 }
 
 /// What to add to δ for the part of the normal distribution that the generator cannot reach.

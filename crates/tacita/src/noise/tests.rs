@@ -243,6 +243,11 @@ fn threads_and_instruction_sets_do_not_change_the_noise() {
             grid: Grid::of(0.3, hardening).unwrap(),
             factor: 1.0,
             values: &mut plain,
+            exact: &|_: usize, values: &[f32], exact: &mut [f64]| {
+                for (exact, value) in exact.iter_mut().zip(values) {
+                    *exact = f64::from(*value);
+                }
+            },
         });
         assert!(one == plain, "instruction set, {hardening:?}");
 

@@ -63,6 +63,24 @@ pub enum SessionError {
     /// A model other than the one the session was opened for.
     #[error("the model has other trainable parameters than the session was opened for")]
     OtherModel,
+    /// Clipped sums of another round or session, whose sensitivity may be another.
+    #[error(
+        "the clipped sums were made by another round or session; release what this round's `clip` \
+         returned; nothing was released"
+    )]
+    OtherRound,
+    /// A model so large that rounding its contributions would cost too much.
+    #[error(
+        "rounding the contributions of single records of this model to the grid on which they are \
+         summed would take {percent:.2} % of the clipping threshold, more than {most} %; clip per layer, \
+         freeze parameters or take a smaller model; nothing was released"
+    )]
+    RoundingTooLarge {
+        /// What it would take.
+        percent: f64,
+        /// What it may take.
+        most: f64,
+    },
     /// A ledger that has lost entries.
     #[error(
         "the ledger records {ledger} steps, but the checkpoint was made after {checkpoint}: entries \

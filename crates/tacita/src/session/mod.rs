@@ -21,7 +21,8 @@
 //! }
 //! ```
 //!
-//! Clipped sums and draws cannot be copied out of their round:
+//! and one of another session, if both are alive, is refused when it is released: see
+//! [`OpenRound::release`]. Clipped sums cannot be copied out of their round:
 //!
 //! ```compile_fail,E0599
 //! # use tacita::Bounded;
@@ -50,8 +51,10 @@ pub use opening::{Opening, Statistic};
 pub use round::{Bounded, OpenRound};
 
 use crate::card::is_card;
-use crate::checks;
-use crate::clipping::{Clipper, Groups, SideQuery, ThresholdState, ThresholdTracker};
+use crate::checks::{self, Checked};
+use crate::clipping::{
+    Clipper, Groups, MOST_SHARE, SideQuery, ThresholdState, ThresholdTracker, largest_share,
+};
 use crate::gradient::Performance;
 use crate::keys::Keys;
 use crate::noise::{NoiseHardening, missing_tail_delta};
@@ -86,6 +89,11 @@ impl std::fmt::Debug for Session {
 /// Room for the records of one pass in the computer's memory, and on a card.
 const HOST_ROOM: usize = 1 << 30;
 const CARD_ROOM: usize = 8 << 30;
+
+/// As many records as a draw hardly ever exceeds: public, unlike how many there are.
+fn usual_batch(expected: f64) -> usize {
+    (expected + 4.0 * expected.sqrt()).ceil() as usize + 1
+}
 
 /// How a logical batch is cut to fit memory. The result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -166,7 +174,17 @@ impl Session {
         let parameters = Parameters::of(model)?;
         let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
         let sampler = PoissonSampler::new(plan.rate(), records.count())?;
-        let bytes_per_record = checks::check_model(model, records, &parameters, &groups)?;
+        let Checked {
+            bytes_per_record,
+            roundings,
+        } = checks::check_model(model, records, &parameters, &groups)?;
+        let share = largest_share(&roundings);
+        if share > MOST_SHARE {
+            return Err(SessionError::RoundingTooLarge {
+                percent: share * 100.0,
+                most: MOST_SHARE * 100.0,
+            });
+        }
         let micro_batch = match options.micro_batch {
             MicroBatch::Memory(bytes) => bytes / bytes_per_record.max(1),
             MicroBatch::Automatic => {
@@ -176,6 +194,8 @@ impl Session {
             }
             MicroBatch::Records(count) => count,
         };
+        let micro_batch = micro_batch.max(1);
+        let usual_batch = usual_batch(plan.expected_batch()).min(micro_batch);
         let clipping = plan.clipping();
         let thresholds = clipping.threshold.clone();
         let thresholds = ThresholdTracker::new(thresholds, plan.steps(), groups.shares());
@@ -185,12 +205,14 @@ impl Session {
                 rule: clipping.rule,
                 side_query: SideQuery::of(&clipping.threshold),
                 performance: options.performance,
+                usual_batch,
+                roundings: Some(roundings),
             },
             opening: opening.hardened(options.hardening),
             parameters,
             thresholds,
             sampler,
-            micro_batch: micro_batch.max(1),
+            micro_batch,
             precision: options.precision,
         })
     }

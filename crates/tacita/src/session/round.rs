@@ -2,25 +2,30 @@
 
 use super::{Noisy, Session, SessionError};
 use crate::clipping::{ClippedSums, Quantile, Released};
-use crate::gradient::WeightedSums;
+use crate::gradient::{Grid, Sum, WeightedSums};
 use crate::parameters::Parameters;
 use crate::precision::in_precision;
 use crate::records::{PrivateModel, Records};
 use burn::tensor::{Device, Tensor};
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One step of the plan, its records drawn and nothing released yet.
 #[derive(Debug)]
 pub struct OpenRound<'s> {
     session: &'s mut Session,
+    /// No other round of this process has it.
+    number: u64,
 }
 
 /// Sums over the round's records whose sensitivity is known: sensitive, not released.
 ///
-/// Tied to its round by `'s`; no way to read it, copy it or make one from outside.
+/// Tied to its session by `'s` and to its round by a number; no way to read it, copy it or make one from
+/// outside.
 pub struct Bounded<'s> {
     sums: ClippedSums,
     device: Device,
+    number: u64,
     round: PhantomData<&'s mut Session>,
 }
 
@@ -37,7 +42,9 @@ fn length_up(values: &[f64]) -> f64 {
 
 impl<'s> OpenRound<'s> {
     pub(super) fn new(session: &'s mut Session) -> Self {
-        Self { session }
+        static ROUNDS: AtomicU64 = AtomicU64::new(0);
+        let number = ROUNDS.fetch_add(1, Ordering::Relaxed);
+        Self { session, number }
     }
 
     /// The clipped sums of the round's queries over the drawn records.
@@ -72,6 +79,7 @@ impl<'s> OpenRound<'s> {
         Ok(Bounded {
             sums,
             device: device.clone().without_autodiff(),
+            number: self.number,
             round: PhantomData,
         })
     }
@@ -80,7 +88,15 @@ impl<'s> OpenRound<'s> {
     ///
     /// The step is spent once the ledger is written, whatever happens after. The threshold policy
     /// learns from what is released.
+    ///
+    /// # Guarantee
+    /// Only the clipped sums of this very round are released: the noise is made for their sensitivity.
+    /// Those of another session, which may have been clipped at another threshold, are refused before the
+    /// ledger is written. Checked by `sums_of_another_session_are_refused`.
     pub fn release(self, bounded: Bounded<'s>) -> Result<Noisy, SessionError> {
+        if bounded.number != self.number {
+            return Err(SessionError::OtherRound);
+        }
         let session = self.session;
         let step = session.next_step();
         let thresholds = session.thresholds.thresholds(step);
@@ -144,9 +160,10 @@ impl Session {
         let mut stream = self.opening.noise(round, query);
         let mut noisy = Vec::with_capacity(sums.len());
         for (index, (sum, parameter)) in sums.into_iter().zip(self.parameters()).enumerate() {
-            let sum = sum.unwrap_or_else(|| Tensor::zeros([parameter.elements()], device));
+            let sum = sum.unwrap_or_else(|| Sum::zeros(Grid::UNIT, parameter.elements()));
             // The divisor is public, so dividing is post-processing.
-            noisy.push(stream.add_normals_to_tensor(index as u32, noise_std, sum, scale)?);
+            let values = stream.noisy_sum(index as u32, noise_std, &sum, scale)?;
+            noisy.push(Tensor::from_data(values.as_slice(), device));
         }
         Ok(noisy)
     }

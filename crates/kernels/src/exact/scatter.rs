@@ -1,0 +1,173 @@
+//! Embedding rows: row `rows[i, t]` of a table is given a vector of sample i.
+
+use super::Grid;
+use super::rows::add_row;
+use crate::vector::{PIECE, largest_magnitude, vectorised};
+use rayon::prelude::*;
+
+/// The vectors that are added to rows of a table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Vectors<'a> {
+    /// One for each position, `[batch, positions, width]`.
+    EachPosition(&'a [f32]),
+    /// One for all positions of a sample, `[batch, width]`.
+    EachSample(&'a [f32]),
+}
+
+impl<'a> Vectors<'a> {
+    #[inline(always)]
+    fn get(self, sample: usize, position: usize, width: usize) -> &'a [f32] {
+        match self {
+            Self::EachPosition(values) => &values[position * width..][..width],
+            Self::EachSample(values) => &values[sample * width..][..width],
+        }
+    }
+
+    /// All vectors of a sample.
+    fn of_sample(self, sample: usize, positions: usize, width: usize) -> &'a [f32] {
+        match self {
+            Self::EachPosition(values) => {
+                &values[sample * positions * width..][..positions * width]
+            }
+            Self::EachSample(values) => &values[sample * width..][..width],
+        }
+    }
+}
+
+/// Adds the steps of `factors[i]` times the vectors of sample i to the rows that `rows` names, each
+/// vector rounded by itself.
+///
+/// A factor of exactly 0 contributes exactly nothing, even if the sample's gradient is not a number.
+///
+/// # Shapes
+/// - `into`: `[table, width]`; `rows`: `[batch, positions]`; `factors`: `[batch]`
+///
+/// # Panics
+/// If a row lies outside the table, or the lengths do not agree.
+pub fn add_scattered(
+    into: &mut [u32],
+    width: usize,
+    rows: &[i64],
+    vectors: Vectors<'_>,
+    factors: &[f32],
+    grid: Grid,
+) {
+    let positions = rows.len().checked_div(factors.len()).unwrap_or(0);
+    assert_eq!(rows.len(), positions * factors.len(), "rows of each factor");
+    let expected = match vectors {
+        Vectors::EachPosition(values) => (values.len(), rows.len() * width),
+        Vectors::EachSample(values) => (values.len(), factors.len() * width),
+    };
+    assert_eq!(expected.0, expected.1, "values of the vectors");
+    let row_count = into.len().checked_div(width).unwrap_or(0);
+    for &row in rows {
+        assert!(
+            usize::try_from(row).is_ok_and(|row| row < row_count),
+            "row {row} of a table of {row_count} rows"
+        );
+    }
+    if into.is_empty() || rows.is_empty() {
+        return;
+    }
+    // Vectors of a token that repeats may cancel, so that each is longer than the whole.
+    let limit = grid.spacing() * f64::from(1 << 22);
+    let short: Vec<bool> = factors
+        .iter()
+        .enumerate()
+        .map(|(sample, &factor)| {
+            let values = vectors.of_sample(sample, positions, width);
+            f64::from(largest_magnitude(values)) * f64::from(factor.abs()) < limit
+        })
+        .collect();
+    let threads = match rows.len() * width {
+        small if small <= PIECE => 1,
+        _ => rayon::current_num_threads(),
+    };
+    // Each thread has its own part of the table: no two write to one row.
+    let part = row_count.div_ceil(threads);
+    into.par_chunks_mut(part * width)
+        .enumerate()
+        .for_each(|(index, table)| {
+            let start = index * part;
+            let here = table.len() / width;
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (sample, rows) in rows.chunks(positions).enumerate() {
+                        let factor = factors[sample];
+                        if factor == 0.0 {
+                            continue;
+                        }
+                        for (position, &row) in rows.iter().enumerate() {
+                            // Rows of earlier parts wrap around to huge numbers.
+                            let row = (row as usize).wrapping_sub(start);
+                            if row < here {
+                                let row = &mut table[row * width..][..width];
+                                let position = sample * positions + position;
+                                let vector = vectors.get(sample, position, width);
+                                match short[sample] {
+                                    true => add_row(row, vector, factor, grid),
+                                    false => add_long_row(row, vector, factor, grid),
+                                }
+                            }
+                        }
+                    }
+                },
+            );
+        });
+}
+
+#[inline(always)]
+fn add_long_row(into: &mut [u32], row: &[f32], factor: f32, grid: Grid) {
+    for (into, &value) in into.iter_mut().zip(row) {
+        *into = into.wrapping_add(grid.steps_of_long_product(value, factor));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::random::{indices, values};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_sum_is_that_of_each_vector_rounded_alone(
+            batch in 1usize..6, positions in 1usize..20, width in 1usize..40, shared: bool, seed: u64,
+        ) {
+            let (grid, table) = (Grid::for_bound(1.0).unwrap(), 7);
+            let rows = indices(batch * positions, table, seed);
+            // Some products are far longer than the bound.
+            let mut all = values(batch * width * if shared { 1 } else { positions }, !seed);
+            all.iter_mut().step_by(5).for_each(|value| *value *= 1e6);
+            let mut factors = values(batch, seed ^ 5);
+            factors[0] = 0.0;
+            let vectors = if shared { Vectors::EachSample(&all) } else { Vectors::EachPosition(&all) };
+            let mut sum = vec![0u32; table * width];
+            add_scattered(&mut sum, width, &rows, vectors, &factors, grid);
+            let mut expected = vec![0i64; table * width];
+            for (position, &row) in rows.iter().enumerate() {
+                let sample = position / positions;
+                for (column, &value) in vectors.get(sample, position, width).iter().enumerate() {
+                    let product = f64::from(value) * f64::from(factors[sample]);
+                    expected[row as usize * width + column] +=
+                        (product / grid.spacing()).round_ties_even() as i64;
+                }
+            }
+            for (&sum, expected) in sum.iter().zip(expected) {
+                prop_assert_eq!(sum, expected as u32);
+            }
+        }
+    }
+
+    #[test]
+    fn nan_sample_of_factor_zero_contributes_nothing() {
+        let grid = Grid::for_bound(8.0).unwrap();
+        let vectors = [1.0, f32::NAN, 3.0];
+        let mut sum = vec![0; 2];
+        let each = Vectors::EachSample(&vectors);
+        add_scattered(&mut sum, 1, &[0, 1, 0], each, &[1.0, 0.0, 1.0], grid);
+        assert_eq!(sum, [4 * grid.steps(1.0), 0]);
+    }
+}
