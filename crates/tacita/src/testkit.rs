@@ -15,9 +15,11 @@
 //! ```
 
 use crate::clipping::{Clipper, Grouping, Groups, SideQuery, ThresholdTracker};
-use crate::gradient::{Grid, Performance, Strategy, Sum, WeightedSums, Weights, operand_error};
+use crate::gradient::{
+    Grid, Norms, Performance, Strategy, Sum, WeightedSums, Weights, operand_error,
+};
 use crate::parameters::Parameters;
-use crate::pass::{self, Samples};
+use crate::pass::{self, Pass, Samples};
 use crate::plan::Clipping;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
@@ -153,7 +155,8 @@ pub fn rounding_of_operands(device: &Device) -> f64 {
 }
 
 /// Asserts that norms and weighted sums of every strategy and grouping equal the per-sample loop's,
-/// and that no norm bound lies below the truth.
+/// that no norm bound lies below the truth, and, on the CPU, that a sum is to the last bit the sum of its
+/// records: a record's norm, factor and contribution do not depend on the others.
 ///
 /// `losses` gives one loss per sample of a range of the batch.
 ///
@@ -226,6 +229,18 @@ fn assert_pass<M: Module>(
     let rounding: f64 = pass.gradients.roundings().iter().sum();
     let rounded = batch as f64 * rounding * grid.spacing();
     let sums = pass.gradients.weighted_sums(&queries);
+    if rough == 0.0 {
+        let one = |sample: usize| {
+            let samples = Samples {
+                here: 1,
+                usually: batch,
+            };
+            let range = sample..sample + 1;
+            pass::run(model, &groups, samples, performance, |m| losses(m, range))
+                .unwrap_or_else(|error| panic!("{what}: {error}"))
+        };
+        assert_additive(&what, &sums, &norms, &queries, batch, one);
+    }
     let whole = (oracle.iter())
         .map(|gradient| length(gradient.iter().flatten().map(|v| f64::from(*v))))
         .fold(0.0, f64::max);
@@ -258,12 +273,52 @@ fn assert_pass<M: Module>(
     }
 }
 
+/// The sums over a batch are exactly those of its records, each in a pass of its own.
+fn assert_additive(
+    what: &str,
+    sums: &[WeightedSums],
+    norms: &Norms,
+    queries: &[Weights],
+    batch: usize,
+    one: impl Fn(usize) -> Pass,
+) {
+    let mut apart: Vec<WeightedSums> = sums.iter().map(|sums| vec![None; sums.len()]).collect();
+    // In another order.
+    for sample in (0..batch).rev() {
+        let mut pass = one(sample);
+        let alone = pass.gradients.norms();
+        let same = norms.upper().narrow(0, sample, 1).into_data() == alone.upper().into_data();
+        assert!(
+            same,
+            "{what}: the norm of sample {sample} depends on others"
+        );
+        let queries: Vec<Weights> = (queries.iter())
+            .map(|query| Weights {
+                factors: query.factors.clone().narrow(0, sample, 1),
+                grids: query.grids.clone(),
+            })
+            .collect();
+        for (total, sums) in apart.iter_mut().zip(pass.gradients.weighted_sums(&queries)) {
+            for (total, sum) in total.iter_mut().zip(sums) {
+                match (total.as_mut(), sum) {
+                    (Some(total), Some(sum)) => total.add(sum),
+                    (_, sum) => *total = sum,
+                }
+            }
+        }
+    }
+    for (together, apart) in sums.iter().flatten().zip(apart.iter().flatten()) {
+        let both = together.as_ref().map(values) == apart.as_ref().map(values);
+        assert!(both, "{what}: a sum is not exactly that of its records");
+    }
+}
+
 fn assert_norms(
     what: &str,
     parameters: &Parameters,
     groups: &Groups,
     oracle: &[SampleGradient],
-    norms: &crate::gradient::Norms,
+    norms: &Norms,
 ) {
     let count = groups.shares().len();
     let rough = operand_error(&norms.values().device());

@@ -32,7 +32,7 @@ fn mean(records: &Rows<1>, loss: Loss, theta: f32, rule: ClipRule) -> f64 {
     let sums = clipped_sums_without_noise(&model, &clipping, indices.len(), |model| {
         model.losses(records.batch(&indices, &device()))
     });
-    f64::from(sums.gradient[0][0]) / indices.len() as f64 / R
+    sums.gradient[0][0] / indices.len() as f64 / R
 }
 
 /// F.2, mean estimation; the two Gaussians are centred at −4 and 4 (the printed text repeats a sign).
