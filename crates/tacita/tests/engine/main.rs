@@ -6,6 +6,7 @@ mod common;
 mod coverage;
 mod diagnostics;
 mod dynamic;
+mod hostile_sums;
 mod kernels;
 mod layers;
 mod lazy_regions;

@@ -1,0 +1,191 @@
+//! Data sets made so that a running total in f32 moves by many thresholds when one record leaves
+//! (Casacuberta et al. 2022): here every kind of sum moves by at most its threshold.
+//!
+//! All records have the same input, and a record's loss is its scale times a fixed number, so that its
+//! gradient is the scale times a fixed G. Half of the records bring the total to a power of two, or one
+//! record short of it. The rest are pairs a little above and a little below half of the spacing of f32
+//! beyond that power: there both round up, a spacing a pair, below it neither does.
+
+use crate::common::device;
+use burn::module::Module;
+use burn::tensor::{Int, Tensor, TensorData};
+use tacita::Clipping;
+use tacita::clipping::{Grouping, Online, Quantile, Threshold};
+use tacita::layers::{Conv2dConfig, EmbeddingConfig, LayerNormConfig, LinearConfig, LstmConfig};
+use tacita::testkit::{SumsWithoutNoise, clipped_sums_without_noise};
+
+/// Scales of `count` records (a power of two); those of a pair are spread over `run` records each, for
+/// sums that are made of partial sums.
+fn hostile(count: usize, run: usize) -> Vec<f32> {
+    let half = count / 2;
+    let spacing = half as f32 / (1 << 23) as f32;
+    let pair = [0.5 + 1.0 / 1024.0, -(0.5 - 1.0 / 1024.0)].map(|share| share * spacing);
+    let rest = (0..half).map(|at| pair[at / run % 2] / run as f32);
+    std::iter::repeat_n(1.0, half).chain(rest).collect()
+}
+
+/// How far the first of some numbers moves their running total in f32.
+fn naively_moved(scales: &[f32]) -> f32 {
+    let total = |scales: &[f32]| scales.iter().fold(0.0f32, |sum, scale| sum + scale);
+    (total(scales) - total(&scales[1..])).abs()
+}
+
+#[test]
+fn the_data_set_is_hostile_to_running_totals() {
+    for (count, moved) in [
+        (8_192, 1.0),
+        (16_384, 4.0),
+        (131_072, 200.0),
+        (524_288, 4_000.0),
+    ] {
+        let naive = naively_moved(&hostile(count, 1));
+        assert!(naive > moved, "{count}: {naive}");
+    }
+}
+
+/// The sums over records of given scales.
+fn sums<M: Module>(
+    model: &M,
+    clipping: &Clipping,
+    scales: &[f32],
+    output: &impl Fn(&M, usize) -> Tensor<2>,
+) -> SumsWithoutNoise {
+    let count = scales.len();
+    let scales = Tensor::from_data(TensorData::new(scales.to_vec(), [count]), &device());
+    clipped_sums_without_noise(model, clipping, count, |model| {
+        output(model, count).sum_dim(1).reshape([count]) * scales
+    })
+}
+
+fn distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+    let pairs = a.iter().flatten().zip(b.iter().flatten());
+    pairs.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+fn policies() -> Vec<Clipping> {
+    let online = Threshold::Online(Online {
+        initial: 1.0,
+        ..Online::default()
+    });
+    let quantile = Threshold::Quantile(Quantile {
+        initial: 1.0,
+        ..Quantile::new(0.5)
+    });
+    vec![
+        Clipping::abadi(1.0),
+        Clipping::auto(),
+        Clipping::abadi(1.0).grouping(Grouping::PerLayer),
+        Clipping::online().threshold(online),
+        Clipping::online().threshold(quantile),
+    ]
+}
+
+/// Asserts that neither the first, a middle nor the last record moves a sum by more than its bound.
+fn assert_bounded<M: Module>(
+    what: &str,
+    model: &M,
+    count: usize,
+    output: impl Fn(&M, usize) -> Tensor<2>,
+) {
+    // One record of scale 1 has a gradient of length 1/2 to 1: none is clipped, all are added as they are.
+    let one = sums(model, &Clipping::abadi(1e3), &[1.0], &output);
+    let length = one
+        .gradient
+        .iter()
+        .flatten()
+        .map(|v| v * v)
+        .sum::<f64>()
+        .sqrt();
+    let unit = 2f64.powi(-(length.log2().ceil() as i32)) as f32;
+    for run in [1, 512] {
+        let scales: Vec<f32> = hostile(count, run).iter().map(|s| s * unit).collect();
+        for clipping in policies() {
+            let with = sums(model, &clipping, &scales, &output);
+            for removed in [0, count / 3, count - 1] {
+                let mut neighbour = scales.clone();
+                neighbour.remove(removed);
+                let without = sums(model, &clipping, &neighbour, &output);
+                let moved = distance(&with.gradient, &without.gradient);
+                assert!(
+                    moved <= 1.0,
+                    "{what}, {count} records: moved {moved} with {clipping:?}"
+                );
+                if let (Some(with), Some(without)) = (&with.directions, &without.directions) {
+                    let moved = distance(with, without);
+                    assert!(
+                        moved <= 1.0,
+                        "{what}, {count} records: directions moved {moved}"
+                    );
+                }
+                if let (Some(with), Some(without)) = (&with.counts, &without.counts) {
+                    assert!(with.iter().zip(without).all(|(a, b)| (a - b).abs() == 0.5));
+                }
+            }
+        }
+    }
+}
+
+fn ones<const D: usize>(shape: [usize; D]) -> Tensor<D> {
+    Tensor::ones(shape, &device())
+}
+
+#[test]
+fn linear_sums_move_by_at_most_the_threshold() {
+    let model = LinearConfig::new(3, 2).init(&device().autodiff());
+    for count in [8_192, 65_536, 1_048_576] {
+        assert_bounded("linear", &model, count, |model, count| {
+            model.forward(ones([count, 3]))
+        });
+    }
+}
+
+#[test]
+fn sums_over_positions_move_by_at_most_the_threshold() {
+    let model = LinearConfig::new(4, 2).init(&device().autodiff());
+    for positions in [3, 20] {
+        assert_bounded("positions", &model, 16_384, |model, count| {
+            let output = model.forward(ones([count, positions, 4]));
+            output.reshape([count, positions * 2])
+        });
+    }
+}
+
+#[test]
+fn convolution_sums_move_by_at_most_the_threshold() {
+    // Eight channels take the way by shifts of the image, two the one by laid-out windows.
+    for channels in [2, 8] {
+        let model = Conv2dConfig::new([1, channels], [2, 2]).init(&device().autodiff());
+        assert_bounded("convolution", &model, 16_384, |model, count| {
+            let output = model.forward(ones([count, 1, 3, 3]));
+            output.reshape([count, channels * 4])
+        });
+    }
+}
+
+#[test]
+fn embedding_sums_move_by_at_most_the_threshold() {
+    let model = EmbeddingConfig::new(3, 2).init(&device().autodiff());
+    assert_bounded("embedding", &model, 32_768, |model, count| {
+        let tokens: Vec<i64> = [0, 1, 1].repeat(count);
+        let tokens = Tensor::<2, Int>::from_data(TensorData::new(tokens, [count, 3]), &device());
+        model.forward(tokens).reshape([count, 6])
+    });
+}
+
+#[test]
+fn recurrent_sums_move_by_at_most_the_threshold() {
+    let model = LstmConfig::new(2, 3, true).init(&device().autodiff());
+    assert_bounded("LSTM", &model, 16_384, |model, count| {
+        let (hidden, _) = model.forward(ones([count, 3, 2]), None);
+        hidden.reshape([count, 9])
+    });
+}
+
+#[test]
+fn direct_sums_move_by_at_most_the_threshold() {
+    let model = LayerNormConfig::new(4).init(&device().autodiff());
+    assert_bounded("direct", &model, 32_768, |model, count| {
+        let rows = Tensor::<1>::from_floats([1.0, -1.0, 3.0, 0.5], &device());
+        model.forward(rows.reshape([1, 4]).expand([count as i64, 4]))
+    });
+}
