@@ -1,7 +1,11 @@
-//! Start-up checks of a model, on made-up records: nothing private is read.
+//! Start-up checks of a model, on synthetic records: nothing private is read.
+//!
+//! Nothing here seeds or reads a generator. Dropout takes masks of a public key, with a synthetic
+//! record's seed as its index.
 
 use crate::clipping::Groups;
-use crate::gradient::Performance;
+use crate::gradient::{Performance, operand_error};
+use crate::masks::Masks;
 use crate::parameters::{CoverageError, Parameters};
 use crate::pass::{self, PassError};
 use crate::records::{PrivateModel, Records};
@@ -10,12 +14,17 @@ use burn::tensor::{Device, Tensor};
 /// Samples of a check batch.
 const SAMPLES: u64 = 4;
 
+/// Passes over the same batch, to see whether losses repeat. Masks of a foreign dropout of rate p over n
+/// values are all the same in so many passes with probability (1 − p)^(n · PASSES) or so.
+const PASSES: usize = 8;
+
 /// A sample's loss may move by this, relative, when another sample changes: products of another batch
 /// may round differently.
 const ROUNDING: f64 = 1e-4;
 
-/// Refuses a model whose gradients would escape clipping, that leaves a parameter unused, or that
-/// mixes samples. Returns an estimate of the bytes one record takes in a private pass.
+/// Refuses a model whose gradients would escape clipping, that leaves a parameter unused, that draws
+/// random numbers of its own, or whose loss of a record depends on the rest of the batch. Returns an
+/// estimate of the bytes one record takes in a private pass.
 pub(crate) fn check_model<D: Records, M: PrivateModel<D::Batch>>(
     model: &M,
     records: &D,
@@ -24,16 +33,26 @@ pub(crate) fn check_model<D: Records, M: PrivateModel<D::Batch>>(
 ) -> Result<usize, PassError> {
     let device = model_device(model);
     let seeds: Vec<u64> = (0..SAMPLES).collect();
+    let mut masks = Masks::public(&seeds);
     let pass = pass::run(
         model,
         groups,
         seeds.len(),
         Performance::default(),
-        |model| model.losses(records.synthetic(&seeds, &device)),
+        |model| masks.during(|| model.losses(records.synthetic(&seeds, &device))),
     )?;
+    if let Some(rows) = masks.misfit() {
+        let batch = seeds.len();
+        return Err(CoverageError::DropoutRows { batch, rows }.into());
+    }
     parameters.check_all_used(&pass.used)?;
-    let losses = |seeds: &[u64]| model.losses(records.synthetic(seeds, &device));
-    check_samples_apart(losses, &seeds, &device)?;
+    let check = LossCheck::new(&seeds, |seeds: &[u64]| {
+        Masks::public(seeds).during(|| model.losses(records.synthetic(seeds, &device)))
+    });
+    check.losses_repeat()?;
+    check.samples_are_apart()?;
+    // A card may multiply a batch of another size with operands that are rounded otherwise.
+    check.position_and_size_do_not_matter(ROUNDING + 16.0 * operand_error(&device))?;
     Ok(pass.gradients.bytes() / seeds.len() * TAPE_TO_PEAK)
 }
 
@@ -49,28 +68,75 @@ fn model_device<M: burn::module::Module>(model: &M) -> Device {
         .without_autodiff()
 }
 
-/// Changes one sample after another and looks at the losses of the others.
-fn check_samples_apart(
-    losses: impl Fn(&[u64]) -> Tensor<1>,
-    seeds: &[u64],
-    device: &Device,
-) -> Result<(), CoverageError> {
-    let values = |seeds: &[u64]| -> Vec<f64> {
-        // Dropout draws the same masks each time.
-        device.seed(0);
-        losses(seeds).into_data().iter::<f64>().collect()
-    };
-    let before = values(seeds);
-    for changed in 0..seeds.len() {
-        let mut other = seeds.to_vec();
-        other[changed] = seeds.len() as u64 + 1;
-        let after = values(&other);
-        for sample in (0..seeds.len()).filter(|sample| *sample != changed) {
-            let change = (after[sample] - before[sample]).abs();
-            if change > ROUNDING * before[sample].abs().max(1e-3) {
+/// Looks at the losses of synthetic records, by their seeds.
+struct LossCheck<'a, L> {
+    seeds: &'a [u64],
+    losses: L,
+    before: Vec<f64>,
+}
+
+impl<'a, L: Fn(&[u64]) -> Tensor<1>> LossCheck<'a, L> {
+    fn new(seeds: &'a [u64], losses: L) -> Self {
+        let before = values(losses(seeds));
+        Self {
+            seeds,
+            losses,
+            before,
+        }
+    }
+
+    /// The first loss, of those that a batch shares with the first one, that is not what it was there.
+    fn change(&self, batch: &[u64], tolerance: f64) -> Option<f64> {
+        let after = values((self.losses)(batch));
+        let before = |seed: &u64| self.before.get(*seed as usize).copied();
+        let pairs = batch.iter().zip(after);
+        let pairs = pairs.filter_map(|(seed, after)| Some((before(seed)?, after)));
+        let mut changes = pairs.filter_map(|(before, after)| {
+            let change = (after - before).abs();
+            let bound = tolerance * before.abs().max(1e-3);
+            let same = before == after || (before.is_nan() && after.is_nan());
+            // One that is not finite is a change, too.
+            (!same && (change > bound || !change.is_finite())).then_some(change)
+        });
+        changes.next()
+    }
+
+    fn losses_repeat(&self) -> Result<(), CoverageError> {
+        let mut passes = (0..PASSES).map(|_| self.change(self.seeds, ROUNDING));
+        match passes.find_map(|change| change) {
+            Some(change) => Err(CoverageError::DrawsRandomness { change }),
+            None => Ok(()),
+        }
+    }
+
+    /// Changes one sample after another and looks at the losses of the others.
+    fn samples_are_apart(&self) -> Result<(), CoverageError> {
+        for changed in 0..self.seeds.len() {
+            let mut other = self.seeds.to_vec();
+            other[changed] = self.seeds.len() as u64 + 1;
+            if let Some(change) = self.change(&other, ROUNDING) {
                 return Err(CoverageError::MixesSamples { change });
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Moves samples to other places, into smaller batches and into a larger one.
+    fn position_and_size_do_not_matter(&self, tolerance: f64) -> Result<(), CoverageError> {
+        let mut rotated = self.seeds.to_vec();
+        rotated.rotate_left(1);
+        let mut larger: Vec<u64> = (0..2 * self.seeds.len() as u64).collect();
+        larger.reverse();
+        let (first, rest) = self.seeds.split_at(1);
+        for batch in [&rotated, &larger, first, rest] {
+            if let Some(change) = self.change(batch, tolerance) {
+                return Err(CoverageError::DependsOnBatch { change });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn values(losses: Tensor<1>) -> Vec<f64> {
+    losses.into_data().iter::<f64>().collect()
 }
