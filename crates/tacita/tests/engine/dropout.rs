@@ -1,11 +1,17 @@
 //! Dropout inside a private step: one record's masks are nobody else's business.
 
-use crate::common::{device, loss};
+use crate::common::{Random, device, loss, samples};
 use crate::mechanism::Images;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
-use tacita::layers::{PositionWiseFeedForward, PositionWiseFeedForwardConfig};
-use tacita::{Clipping, Keys, MicroBatch, Plan, PrivateModel, Session, SessionOptions};
+use tacita::layers::{
+    PositionWiseFeedForward, PositionWiseFeedForwardConfig, TransformerEncoderConfig,
+    TransformerEncoderInput,
+};
+use tacita::testkit::{
+    assert_matches_per_sample_loop, clipped_sums_without_noise, with_dropout_masks,
+};
+use tacita::{Clipping, Keys, MicroBatch, Plan, PrivateModel, Records, Session, SessionOptions};
 
 /// Two blocks with dropout 0.5: the masks of the second are drawn after those of the first.
 #[derive(Module, Debug)]
@@ -97,6 +103,87 @@ fn adding_a_record_moves_the_sum_at_most_the_bound_with_dropout() {
     images.0.extend(Images::random(1, 4).0);
     let with = released(&model, &images, 1000, 1);
     let moved = distance(&with[0], &without[0]);
-    eprintln!("MOVED {moved}");
     assert!(moved <= 1.0 + 0.1 + 1e-3, "{moved}");
+}
+
+/// The clipped sum of the images at some indices in a step of some keys, without noise.
+fn clipped_sum(
+    model: &Dropping,
+    images: &Images,
+    keys: &Keys,
+    step: u64,
+    indices: &[usize],
+) -> Vec<f64> {
+    let clipping = Clipping::abadi(1.0);
+    let sums = clipped_sums_without_noise(model, &clipping, indices.len(), |model| {
+        let batch = images.batch(indices, &device());
+        with_dropout_masks(keys, step, indices, || model.losses(batch))
+    });
+    sums.gradient.into_iter().flatten().map(f64::from).collect()
+}
+
+/// Wherever the record is in the batch: everyone else contributes what they did.
+#[test]
+fn a_record_at_the_front_changes_no_one_elses_contribution() {
+    let (model, images) = (Dropping::new(), Images::random(RECORDS + 1, 3));
+    let keys = Keys::from_os().unwrap();
+    let others: Vec<usize> = (1..=RECORDS).collect();
+    let everyone: Vec<usize> = (0..=RECORDS).collect();
+    let without = clipped_sum(&model, &images, &keys, 4, &others);
+    let with = clipped_sum(&model, &images, &keys, 4, &everyone);
+    let moved = distance(&with, &without);
+    // Sums of 128 terms round.
+    assert!(moved > 0.1 && moved <= 1.0 + 1e-5, "{moved}");
+    let alone = clipped_sum(&model, &images, &keys, 4, &[0]);
+    let difference: Vec<f64> = with.iter().zip(&without).map(|(a, b)| a - b).collect();
+    assert!(distance(&difference, &alone) < 1e-4);
+}
+
+#[test]
+fn order_and_cut_of_the_batch_do_not_matter_but_steps_and_keys_do() {
+    let (model, images) = (Dropping::new(), Images::random(RECORDS, 3));
+    let keys = Keys::fixed_seed(1);
+    let sum =
+        |keys: &Keys, step, indices: &[usize]| clipped_sum(&model, &images, keys, step, indices);
+    let indices: Vec<usize> = (0..RECORDS).collect();
+    let whole = sum(&keys, 0, &indices);
+    let backwards: Vec<usize> = (0..RECORDS).rev().collect();
+    assert!(distance(&whole, &sum(&keys, 0, &backwards)) < 1e-4);
+    let mut parts = vec![0.0; whole.len()];
+    for part in indices.chunks(7) {
+        let part = sum(&keys, 0, part);
+        (parts.iter_mut().zip(part)).for_each(|(total, value)| *total += value);
+    }
+    assert!(distance(&whole, &parts) < 1e-4);
+    // Other masks turn every gradient; 128 of them do not cancel to a tenth of one.
+    assert!(distance(&whole, &sum(&keys, 1, &indices)) > 0.1);
+    assert!(distance(&whole, &sum(&Keys::fixed_seed(2), 0, &indices)) > 0.1);
+}
+
+/// The session itself, by what it releases: the noise of a fixed seed lies on a grid of at least 1/32
+/// of its standard deviation, so values are equal but where rounding tips over.
+#[test]
+fn micro_batches_of_a_session_have_the_masks_of_the_whole_batch() {
+    let (model, images) = (Dropping::new(), Images::random(RECORDS, 3));
+    let whole = released(&model, &images, 1000, 2);
+    for micro_batch in [1, 50] {
+        for (whole, parts) in whole.iter().zip(released(&model, &images, micro_batch, 2)) {
+            let tipped = whole.iter().zip(&parts).filter(|(a, b)| a != b).count();
+            assert!(tipped * 100 <= whole.len(), "{tipped} of {}", whole.len());
+        }
+    }
+}
+
+/// A sample's masks are the same alone and in the batch, so the loop over samples is an oracle for a
+/// network with dropout of attention weights and of both parts of its layers.
+#[test]
+fn a_transformer_with_dropout_equals_the_per_sample_loop() {
+    let model = TransformerEncoderConfig::new(8, 12, 2, 2).init(&device().autodiff());
+    assert!(model.dropout > 0.0, "Burn's default");
+    let input = Random(5).tensor([6, 5, 8]);
+    assert_matches_per_sample_loop(&model, 6, |model, range| {
+        // On the device of training, or the first dropout would not see that it is.
+        let input = samples(&input, range).autodiff();
+        loss(model.forward(TransformerEncoderInput::new(input)))
+    });
 }
