@@ -121,14 +121,13 @@ impl<'a, L: Fn(&[u64]) -> Tensor<1>> LossCheck<'a, L> {
         Ok(())
     }
 
-    /// Moves samples to other places, into smaller batches and into a larger one.
+    /// Moves samples to other places, into a smaller batch and into a larger one.
     fn position_and_size_do_not_matter(&self, tolerance: f64) -> Result<(), CoverageError> {
         let mut rotated = self.seeds.to_vec();
         rotated.rotate_left(1);
         let mut larger: Vec<u64> = (0..2 * self.seeds.len() as u64).collect();
         larger.reverse();
-        let (first, rest) = self.seeds.split_at(1);
-        for batch in [&rotated, &larger, first, rest] {
+        for batch in [&rotated, &larger, &self.seeds[1..]] {
             if let Some(change) = self.change(batch, tolerance) {
                 return Err(CoverageError::DependsOnBatch { change });
             }

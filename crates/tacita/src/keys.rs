@@ -9,7 +9,7 @@ use crate::chacha::{Key, Subkey};
 use crate::initial;
 
 /// The keys of one run, 256 bits each and independent: for noise, for sampling, for the masks of
-/// dropout and for initial weights. No other randomness enters a private run.
+/// dropout and for initial weights. A private run of this crate's layers has no other randomness.
 ///
 /// Keys are never written anywhere: they cannot be cloned, printed or serialised, and their memory
 /// is wiped when they are dropped. A run that resumes takes fresh keys.
