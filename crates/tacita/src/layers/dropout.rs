@@ -34,11 +34,12 @@ impl DropoutConfig {
 /// use tacita::layers::DropoutConfig;
 ///
 /// let dropout = DropoutConfig::new(0.5).init();
-/// let device = Device::default();
-/// let ones = |device| Tensor::<2>::ones([8, 100], device);
-/// let kept = |output: Tensor<2>| output.into_data().iter::<f32>().filter(|v| *v > 0.0).count();
-/// assert_eq!(kept(dropout.forward(ones(&device))), 800); // inference
-/// assert!(kept(dropout.forward(ones(&device.autodiff()))) < 600); // training
+/// let kept = |device: Device| {
+///     let output = dropout.forward(Tensor::<2>::ones([8, 100], &device));
+///     output.into_data().iter::<f32>().filter(|value| *value > 0.0).count()
+/// };
+/// assert_eq!(kept(Device::default()), 800); // inference
+/// assert!(kept(Device::default().autodiff()) < 600); // training
 /// ```
 #[derive(Module, Debug)]
 #[module(custom_display)]
