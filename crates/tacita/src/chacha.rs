@@ -34,6 +34,12 @@ impl Group {
         u64::from(self.0[2 * row][lane]) | u64::from(self.0[2 * row + 1][lane]) << 32
     }
 
+    /// One of the sixteen words of block `lane`.
+    #[inline(always)]
+    pub(crate) fn word(&self, word: usize, lane: usize) -> u32 {
+        self.0[word][lane]
+    }
+
     #[cfg(test)]
     pub(crate) fn zero() -> Self {
         Self([[0; LANES]; 16])
@@ -103,6 +109,21 @@ impl Subkey {
         }
         for lane in 0..LANES {
             words[12][lane] = words[12][lane].wrapping_add(lane as u32);
+        }
+        Group(words)
+    }
+
+    /// One block at each of [`LANES`] positions, whose four words are the caller's.
+    #[inline(always)]
+    pub(crate) fn blocks(&self, positions: &[[u32; LANES]; 4]) -> Group {
+        let mut start = initial(&self.0, [0; 4]).map(|word| [word; LANES]);
+        start[12..].copy_from_slice(positions);
+        let mut words = start;
+        permute(&mut words);
+        for word in 0..16 {
+            for lane in 0..LANES {
+                words[word][lane] = words[word][lane].wrapping_add(start[word][lane]);
+            }
         }
         Group(words)
     }
@@ -248,6 +269,25 @@ mod tests {
             let expected: [u32; 16] =
                 std::array::from_fn(|word| state[word][0].wrapping_add(start[word]));
             assert_eq!(block(KEY, number, 5, 6), expected, "block {number}");
+        }
+    }
+
+    #[test]
+    fn blocks_at_positions_of_a_group_are_that_group() {
+        let subkey = Subkey(Zeroizing::new(KEY));
+        let (group, tensor, part) = (1 << 30, 7, 9);
+        let first = group * LANES as u64;
+        let positions = [
+            std::array::from_fn(|lane| first as u32 + lane as u32),
+            [(first >> 32) as u32; LANES],
+            [tensor; LANES],
+            [part; LANES],
+        ];
+        let (blocks, group) = (subkey.blocks(&positions), subkey.group(group, tensor, part));
+        for lane in 0..LANES {
+            for word in 0..16 {
+                assert_eq!(blocks.word(word, lane), group.word(word, lane));
+            }
         }
     }
 }

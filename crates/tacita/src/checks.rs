@@ -1,7 +1,11 @@
-//! Start-up checks of a model, on made-up records: nothing private is read.
+//! Start-up checks of a model, on synthetic records: nothing private is read.
+//!
+//! Nothing here seeds or reads a generator. Dropout takes masks of a public key, with a synthetic
+//! record's seed as its index.
 
 use crate::clipping::Groups;
-use crate::gradient::Performance;
+use crate::gradient::{Performance, operand_error};
+use crate::masks::Masks;
 use crate::parameters::{CoverageError, Parameters};
 use crate::pass::{self, PassError, Samples};
 use crate::records::{PrivateModel, Records};
@@ -10,9 +14,18 @@ use burn::tensor::{Device, Tensor};
 /// Samples of a check batch.
 const SAMPLES: u64 = 4;
 
-/// A sample's loss may move by this, relative, when another sample changes: products of another batch
-/// may round differently.
-const ROUNDING: f64 = 1e-4;
+/// Passes over the same batch, to see whether losses repeat. Masks of a foreign dropout of rate p over n
+/// values are all the same in so many passes with probability (1 − p)^(n · PASSES) or so.
+const PASSES: usize = 8;
+
+/// How far, relative to itself, a sample's loss may move when others change: not at all on the CPU, whose
+/// kernels give a sample the same bits in every batch. What a GPU rounds may depend on the batch.
+fn tolerance(device: &Device) -> f64 {
+    match operand_error(device) {
+        0.0 => 0.0,
+        error => 1e-4 + 16.0 * error,
+    }
+}
 
 /// What the checks tell about a model and the shape of its records.
 pub(crate) struct Checked {
@@ -22,8 +35,8 @@ pub(crate) struct Checked {
     pub roundings: Vec<f64>,
 }
 
-/// Refuses a model whose gradients would escape clipping, that leaves a parameter unused, or that
-/// mixes samples.
+/// Refuses a model whose gradients would escape clipping, that leaves a parameter unused, that draws
+/// random numbers of its own, or whose loss of a record depends on the rest of the batch.
 pub(crate) fn check_model<D: Records, M: PrivateModel<D::Batch>>(
     model: &M,
     records: &D,
@@ -32,16 +45,25 @@ pub(crate) fn check_model<D: Records, M: PrivateModel<D::Batch>>(
 ) -> Result<Checked, PassError> {
     let device = model_device(model);
     let seeds: Vec<u64> = (0..SAMPLES).collect();
+    let mut masks = Masks::public(&seeds);
     let pass = pass::run(
         model,
         groups,
         Samples::alone(seeds.len()),
         Performance::default(),
-        |model| model.losses(records.synthetic(&seeds, &device)),
+        |model| masks.during(|| model.losses(records.synthetic(&seeds, &device))),
     )?;
+    if let Some(rows) = masks.misfit() {
+        let batch = seeds.len();
+        return Err(CoverageError::DropoutRows { batch, rows }.into());
+    }
     parameters.check_all_used(&pass.used)?;
-    let losses = |seeds: &[u64]| model.losses(records.synthetic(seeds, &device));
-    check_samples_apart(losses, &seeds, &device)?;
+    let check = LossCheck::new(&seeds, tolerance(&device), |seeds: &[u64]| {
+        Masks::public(seeds).during(|| model.losses(records.synthetic(seeds, &device)))
+    });
+    check.losses_repeat()?;
+    check.samples_are_apart()?;
+    check.position_and_size_do_not_matter()?;
     Ok(Checked {
         bytes_per_record: pass.gradients.bytes() / seeds.len() * TAPE_TO_PEAK,
         roundings: pass.gradients.roundings(),
@@ -60,28 +82,76 @@ fn model_device<M: burn::module::Module>(model: &M) -> Device {
         .without_autodiff()
 }
 
-/// Changes one sample after another and looks at the losses of the others.
-fn check_samples_apart(
-    losses: impl Fn(&[u64]) -> Tensor<1>,
-    seeds: &[u64],
-    device: &Device,
-) -> Result<(), CoverageError> {
-    let values = |seeds: &[u64]| -> Vec<f64> {
-        // Dropout draws the same masks each time.
-        device.seed(0);
-        losses(seeds).into_data().iter::<f64>().collect()
-    };
-    let before = values(seeds);
-    for changed in 0..seeds.len() {
-        let mut other = seeds.to_vec();
-        other[changed] = seeds.len() as u64 + 1;
-        let after = values(&other);
-        for sample in (0..seeds.len()).filter(|sample| *sample != changed) {
-            let change = (after[sample] - before[sample]).abs();
-            if change > ROUNDING * before[sample].abs().max(1e-3) {
+/// Looks at the losses of synthetic records, by their seeds.
+struct LossCheck<'a, L> {
+    seeds: &'a [u64],
+    tolerance: f64,
+    losses: L,
+    before: Vec<f64>,
+}
+
+impl<'a, L: Fn(&[u64]) -> Tensor<1>> LossCheck<'a, L> {
+    fn new(seeds: &'a [u64], tolerance: f64, losses: L) -> Self {
+        let before = values(losses(seeds));
+        Self {
+            seeds,
+            tolerance,
+            losses,
+            before,
+        }
+    }
+
+    /// The first loss, of those that a batch shares with the first one, that is not what it was there.
+    fn change(&self, batch: &[u64]) -> Option<f64> {
+        let after = values((self.losses)(batch));
+        let before = |seed: &u64| self.before.get(*seed as usize).copied();
+        let pairs = batch.iter().zip(after);
+        let pairs = pairs.filter_map(|(seed, after)| Some((before(seed)?, after)));
+        let mut changes = pairs.filter_map(|(before, after)| {
+            let change = (after - before).abs();
+            let bound = self.tolerance * before.abs().max(1e-3);
+            let same = before == after || (before.is_nan() && after.is_nan());
+            // One that is not finite is a change, too.
+            (!same && (change > bound || !change.is_finite())).then_some(change)
+        });
+        changes.next()
+    }
+
+    fn losses_repeat(&self) -> Result<(), CoverageError> {
+        let mut passes = (0..PASSES).map(|_| self.change(self.seeds));
+        match passes.find_map(|change| change) {
+            Some(change) => Err(CoverageError::DrawsRandomness { change }),
+            None => Ok(()),
+        }
+    }
+
+    /// Changes one sample after another and looks at the losses of the others.
+    fn samples_are_apart(&self) -> Result<(), CoverageError> {
+        for changed in 0..self.seeds.len() {
+            let mut other = self.seeds.to_vec();
+            other[changed] = self.seeds.len() as u64 + 1;
+            if let Some(change) = self.change(&other) {
                 return Err(CoverageError::MixesSamples { change });
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Moves samples to other places, into a smaller batch and into a larger one.
+    fn position_and_size_do_not_matter(&self) -> Result<(), CoverageError> {
+        let mut rotated = self.seeds.to_vec();
+        rotated.rotate_left(1);
+        let mut larger: Vec<u64> = (0..2 * self.seeds.len() as u64).collect();
+        larger.reverse();
+        for batch in [&rotated, &larger, &self.seeds[1..]] {
+            if let Some(change) = self.change(batch) {
+                return Err(CoverageError::DependsOnBatch { change });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn values(losses: Tensor<1>) -> Vec<f64> {
+    losses.into_data().iter::<f64>().collect()
 }

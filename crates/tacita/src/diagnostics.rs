@@ -93,7 +93,7 @@ impl Probe {
         let indices: Vec<usize> = (0..self.records.min(records.count())).collect();
         for indices in indices.chunks(session.micro_batch()) {
             let batch = records.batch(indices, device);
-            let losses = |model: &M| model.losses(batch);
+            let losses = |model: &M| session.masks(indices).during(|| model.losses(batch));
             seen.add(clipper, &thresholds, model, indices.len(), losses)?;
         }
         let multiplier = session.plan().noise_multipliers(step)[0];

@@ -1,4 +1,4 @@
-//! The two secret keys of a run.
+//! The secret keys of a run.
 
 use std::fmt;
 
@@ -6,8 +6,10 @@ use thiserror::Error;
 use zeroize::Zeroizing;
 
 use crate::chacha::{Key, Subkey};
+use crate::initial;
 
-/// The noise key and the sampling key of one run, 256 bits each and independent.
+/// The keys of one run, 256 bits each and independent: for noise, for sampling, for the masks of
+/// dropout and for initial weights. A private run of this crate's layers has no other randomness.
 ///
 /// Keys are never written anywhere: they cannot be cloned, printed or serialised, and their memory
 /// is wiped when they are dropped. A run that resumes takes fresh keys.
@@ -21,6 +23,8 @@ use crate::chacha::{Key, Subkey};
 pub struct Keys {
     pub(crate) noise: Key,
     pub(crate) sampling: Key,
+    pub(crate) masks: Key,
+    weights: Key,
     fixed_seed: bool,
     diagnosed: bool,
 }
@@ -30,9 +34,7 @@ pub struct Keys {
 #[non_exhaustive]
 pub enum KeyError {
     /// The operating system gave no randomness.
-    #[error(
-        "the operating system gave no random bytes for the noise key ({source}); nothing was released"
-    )]
+    #[error("the operating system gave no random bytes for a key ({source}); nothing was released")]
     NoRandomness {
         /// What the system said.
         source: getrandom::Error,
@@ -45,6 +47,8 @@ impl Keys {
         Ok(Self {
             noise: random_key()?,
             sampling: random_key()?,
+            masks: random_key()?,
+            weights: random_key()?,
             fixed_seed: false,
             diagnosed: false,
         })
@@ -58,12 +62,35 @@ impl Keys {
         words[0] = seed as u32;
         words[1] = (seed >> 32) as u32;
         let seed = Key(Zeroizing::new(words));
+        let key = |number| Subkey::derive(&seed, [number, 0, 0, 0]).into_key();
         Self {
-            noise: Subkey::derive(&seed, [0, 0, 0, 0]).into_key(),
-            sampling: Subkey::derive(&seed, [1, 0, 0, 0]).into_key(),
+            noise: key(0),
+            sampling: key(1),
+            masks: key(2),
+            weights: key(3),
             fixed_seed: true,
             diagnosed: false,
         }
+    }
+
+    /// Makes a model whose layers of [`tacita::layers`](crate::layers) draw their initial weights
+    /// from these keys: under a fixed seed the same weights every time.
+    ///
+    /// Without it each layer takes a fresh key from the operating system, which is as good for a
+    /// private run. Layers of Burn draw from Burn's own generator either way; the operating system
+    /// seeds that generator unless the program does.
+    ///
+    /// ```
+    /// use burn::tensor::Device;
+    /// use tacita::{Keys, layers::LinearConfig};
+    ///
+    /// let layer = || LinearConfig::new(4, 2).init(&Device::default()).weight.val().into_data();
+    /// let seeded = || Keys::fixed_seed(7).initial_weights(layer);
+    /// assert_eq!(seeded(), seeded());
+    /// assert_ne!(layer(), layer());
+    /// ```
+    pub fn initial_weights<M>(&self, make: impl FnOnce() -> M) -> M {
+        initial::from_key(&self.weights, make)
     }
 
     /// Keys of a run that shows raw quantities
@@ -112,6 +139,14 @@ impl fmt::Debug for Keys {
     }
 }
 
+/// A fresh key from the operating system, where there is no way to return an error.
+///
+/// # Panics
+/// If the operating system has no randomness. Nothing was released then.
+pub(crate) fn fresh_key() -> Key {
+    random_key().unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn random_key() -> Result<Key, KeyError> {
     let mut bytes = Zeroizing::new([0u8; 32]);
     getrandom::fill(&mut bytes[..]).map_err(|source| KeyError::NoRandomness { source })?;
@@ -127,27 +162,31 @@ fn random_key() -> Result<Key, KeyError> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn os_keys_differ_from_each_other_and_every_time() {
-        // False alarm: 4 chances in 2^256.
-        let (first, second) = (Keys::from_os().unwrap(), Keys::from_os().unwrap());
-        assert_ne!(*first.noise.0, *first.sampling.0);
-        assert_ne!(*first.noise.0, *second.noise.0);
-        assert_ne!(*first.sampling.0, *second.sampling.0);
-        assert_ne!(*first.noise.0, [0; 8]);
+    fn words(keys: &Keys) -> [[u32; 8]; 4] {
+        [&keys.noise, &keys.sampling, &keys.masks, &keys.weights].map(|key| *key.0)
+    }
+
+    fn assert_all_differ(mut keys: Vec<[u32; 8]>) {
+        let count = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
     }
 
     #[test]
-    fn a_seed_repeats_and_its_two_keys_differ() {
-        let (first, again, other) = (
-            Keys::fixed_seed(1),
-            Keys::fixed_seed(1),
-            Keys::fixed_seed(2),
-        );
-        assert_eq!(*first.noise.0, *again.noise.0);
-        assert_eq!(*first.sampling.0, *again.sampling.0);
-        assert_ne!(*first.noise.0, *first.sampling.0);
-        assert_ne!(*first.noise.0, *other.noise.0);
+    fn os_keys_differ_from_each_other_and_every_time() {
+        // False alarm: 36 chances in 2^256.
+        let (first, second) = (Keys::from_os().unwrap(), Keys::from_os().unwrap());
+        let mut all: Vec<[u32; 8]> = [first, second].iter().flat_map(words).collect();
+        all.push([0; 8]);
+        assert_all_differ(all);
+    }
+
+    #[test]
+    fn a_seed_repeats_and_its_keys_differ() {
+        let (first, other) = (Keys::fixed_seed(1), Keys::fixed_seed(2));
+        assert_eq!(words(&first), words(&Keys::fixed_seed(1)));
+        assert_all_differ([first, other].iter().flat_map(words).collect());
     }
 
     #[test]

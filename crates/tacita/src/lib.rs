@@ -28,9 +28,11 @@ mod gpu;
 pub mod gradient;
 #[cfg(any(feature = "cpu", feature = "cuda"))]
 mod graph;
+mod initial;
 mod keys;
 pub mod layers;
 mod ledger_file;
+mod masks;
 mod model_file;
 pub mod noise;
 pub mod ops;

@@ -81,6 +81,37 @@ pub enum CoverageError {
         /// The largest change of another sample's loss.
         change: f64,
     },
+    /// A loss that draws random numbers behind the session's back.
+    #[error(
+        "two passes over the same records gave losses that differ by {change:e}: the model draws random \
+         numbers that are not the session's, so an added record could change those of all others (the \
+         usual cause is burn::nn::Dropout; use tacita::layers::Dropout)"
+    )]
+    DrawsRandomness {
+        /// How far a loss moved.
+        change: f64,
+    },
+    /// A loss that depends on where its sample is in the batch, or on how many there are.
+    #[error(
+        "the loss of a sample changed by {change:e} with its position in the batch or with the size of \
+         the batch, so an added record would change the losses of others; a loss may depend on its own \
+         sample only"
+    )]
+    DependsOnBatch {
+        /// How far a loss moved.
+        change: f64,
+    },
+    /// Dropout of something that has not one row per sample.
+    #[error(
+        "a dropout layer got {rows} rows for {batch} samples; dimension 0 of its input must be the \
+         sample, so that each has masks of its own"
+    )]
+    DropoutRows {
+        /// Samples in the batch.
+        batch: usize,
+        /// Rows seen.
+        rows: usize,
+    },
     /// A loss that is not one number per sample.
     #[error("the loss must be one value per sample: expected {batch} values, got {seen}")]
     NotPerSample {

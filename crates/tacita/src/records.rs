@@ -53,6 +53,9 @@ pub trait Records {
 pub trait PrivateModel<Batch>: Module {
     /// The loss of each record of a batch.
     ///
+    /// A loss depends on its own record only: not on the others, not on its position and not on how many
+    /// there are. Random numbers come from [`layers::Dropout`](crate::layers::Dropout) alone.
+    ///
     /// # Shapes
     /// - result: `[batch]`
     fn losses(&self, batch: Batch) -> Tensor<1>;

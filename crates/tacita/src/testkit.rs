@@ -18,6 +18,8 @@ use crate::clipping::{Clipper, Grouping, Groups, SideQuery, ThresholdTracker};
 use crate::gradient::{
     Grid, Norms, Performance, Strategy, Sum, WeightedSums, Weights, operand_error,
 };
+use crate::keys::Keys;
+use crate::masks::Masks;
 use crate::parameters::Parameters;
 use crate::pass::{self, Pass, Samples};
 use crate::plan::Clipping;
@@ -48,6 +50,26 @@ pub fn device() -> Device {
     }
 }
 
+/// Runs a forward pass over the records at `indices` with the dropout masks that a session has in
+/// `step` under these keys.
+///
+/// The other functions here take masks of a public key by themselves, with a sample's position in the
+/// batch as its index.
+pub fn with_dropout_masks<T>(
+    keys: &Keys,
+    step: u64,
+    indices: &[usize],
+    forward: impl FnOnce() -> T,
+) -> T {
+    Masks::of_step(keys, step, indices).during(forward)
+}
+
+/// Masks for the samples of a range of a batch, wherever the batch is cut.
+fn masks_of(samples: Range<usize>) -> Masks {
+    let samples: Vec<u64> = samples.map(|sample| sample as u64).collect();
+    Masks::public(&samples)
+}
+
 /// One sample's gradient of each trainable parameter, by plain autodiff.
 pub type SampleGradient = Vec<Vec<f32>>;
 
@@ -59,7 +81,9 @@ pub fn per_sample_loop<M: Module>(
 ) -> Vec<SampleGradient> {
     (0..batch)
         .map(|sample| {
-            let gradients = losses(model, sample..sample + 1).sum().backward();
+            let range = sample..sample + 1;
+            let losses = masks_of(range.clone()).during(|| losses(model, range));
+            let gradients = losses.sum().backward();
             let mut flatten = Flatten {
                 gradients,
                 flat: Vec::new(),
@@ -109,6 +133,7 @@ pub fn clipped_sums_without_noise<M: Module>(
     batch: usize,
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> SumsWithoutNoise {
+    let losses = |model: &M| masks_of(0..batch).during(|| losses(model));
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let clipper = Clipper {
         groups: groups(&clipping.grouping, &parameters),
@@ -199,9 +224,13 @@ fn assert_pass<M: Module>(
     let what = format!("{:?}, {grouping:?}", performance.strategy);
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let groups = groups(&grouping, &parameters);
+    let losses_of =
+        |model: &M, range: Range<usize>| masks_of(range.clone()).during(|| losses(model, range));
     let alone = Samples::alone(batch);
-    let mut pass = pass::run(model, &groups, alone, performance, |m| losses(m, 0..batch))
-        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    let mut pass = pass::run(model, &groups, alone, performance, |m| {
+        losses_of(m, 0..batch)
+    })
+    .unwrap_or_else(|error| panic!("{what}: {error}"));
     let norms = pass.gradients.norms();
     assert_norms(&what, &parameters, &groups, oracle, &norms);
 
@@ -236,8 +265,10 @@ fn assert_pass<M: Module>(
                 usually: batch,
             };
             let range = sample..sample + 1;
-            pass::run(model, &groups, samples, performance, |m| losses(m, range))
-                .unwrap_or_else(|error| panic!("{what}: {error}"))
+            pass::run(model, &groups, samples, performance, |m| {
+                losses_of(m, range)
+            })
+            .unwrap_or_else(|error| panic!("{what}: {error}"))
         };
         assert_additive(&what, &sums, &norms, &queries, batch, one);
     }

@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let hidden = record.settings.hidden;
     let (name, shape) = (record.model, record.shape);
-    let rows = with_model(name, shape, classes.len(), hidden, &device, predict)?;
+    let rows = with_model(name, shape, classes.len(), hidden, None, &device, predict)?;
     let mut out = std::io::stdout().lock();
     for (name, row) in inputs.names.iter().zip(rows) {
         let best = (0..row.len())

@@ -12,7 +12,7 @@ use burn::nn::LeakyReluConfig;
 use burn::nn::activation::ActivationConfig;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
-use tacita::Records;
+use tacita::{Keys, Records};
 
 /// A model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
@@ -109,17 +109,25 @@ pub trait Visitor {
     fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output>;
 }
 
-/// Moves a model to a device before it is visited.
+/// Makes a model and moves it to a device before it is visited.
 struct OnDevice<V> {
     visitor: V,
+    seed: Option<u64>,
     device: Device,
 }
 
-impl<V: Visitor> Visitor for OnDevice<V> {
-    type Output = V::Output;
-
-    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output> {
-        // Burn draws a parameter at its first use; moved before that, it would be drawn on the device.
+impl<V: Visitor> OnDevice<V> {
+    fn make<R: FromSet, M: Scored<R::Batch>>(
+        self,
+        init: impl FnOnce(&Device) -> M,
+    ) -> Result<V::Output> {
+        let device = host().autodiff();
+        let model = match self.seed {
+            Some(seed) => Keys::fixed_seed(seed).initial_weights(|| init(&device)),
+            // Every layer takes a key from the operating system.
+            None => init(&device),
+        };
+        // Burn draws a parameter at its first use; the computer's memory has room for all of them.
         model.visit(&mut Draw);
         self.visitor.visit::<R, _>(model.fork(&self.device))
     }
@@ -147,12 +155,14 @@ pub fn suited_to(shape: Shape) -> ModelName {
 
 /// Makes a model for inputs of a shape, with newly initialised parameters, and hands it on.
 ///
-/// Parameters are drawn on the CPU whatever the device, so that a seed gives the same start on each.
+/// Initial weights come from the operating system, or from the seed of a run that is not private; they
+/// are the same on every device.
 pub fn with_model<V: Visitor>(
     name: ModelName,
     shape: Shape,
     classes: usize,
     hidden: Option<usize>,
+    seed: Option<u64>,
     device: &Device,
     visitor: V,
 ) -> Result<V::Output> {
@@ -162,22 +172,22 @@ pub fn with_model<V: Visitor>(
     );
     let visitor = OnDevice {
         visitor,
+        seed,
         device: device.clone().autodiff(),
     };
-    let device = &host().autodiff();
     match (name, shape) {
         (ModelName::Logistic, Shape::Images(size)) => {
             let model = MlpConfig::new(vec![size.values(), classes]);
-            visitor.visit::<Images, _>(model.init(device))
+            visitor.make::<Images, _>(|device| model.init(device))
         }
         (ModelName::Logistic, Shape::Rows { width }) => {
-            visitor.visit::<Rows, _>(MlpConfig::new(vec![width, classes]).init(device))
+            visitor.make::<Rows, _>(|device| MlpConfig::new(vec![width, classes]).init(device))
         }
         (ModelName::Mlp, Shape::Images(size)) => {
             let hidden = hidden.unwrap_or(128);
             let widths = vec![size.values(), hidden, hidden, classes];
             let model = MlpConfig::new(widths).with_activation(ActivationConfig::Tanh);
-            visitor.visit::<Images, _>(model.init(device))
+            visitor.make::<Images, _>(|device| model.init(device))
         }
         (ModelName::Mlp | ModelName::BagOfWords, Shape::Rows { width }) => {
             let tanh = name == ModelName::Mlp;
@@ -188,7 +198,7 @@ pub fn with_model<V: Visitor>(
                 ActivationConfig::LeakyRelu(LeakyReluConfig::new())
             };
             let model = MlpConfig::new(vec![width, hidden, hidden, classes]);
-            visitor.visit::<Rows, _>(model.with_activation(activation).init(device))
+            visitor.make::<Rows, _>(|device| model.with_activation(activation).init(device))
         }
         (
             ModelName::Cnn
@@ -200,7 +210,7 @@ pub fn with_model<V: Visitor>(
             Shape::Images(size),
         ) => {
             let model = cnn(name, size, classes, hidden)?;
-            visitor.visit::<Images, _>(model.init(device))
+            visitor.make::<Images, _>(|device| model.init(device))
         }
         (ModelName::Resnet9, Shape::Images(size)) => {
             ensure!(
@@ -216,7 +226,7 @@ pub fn with_model<V: Visitor>(
             );
             let groups = if width.is_multiple_of(32) { 32 } else { 8 };
             let model = Resnet9Config::new(width, groups, classes).with_channels(size.channels);
-            visitor.visit::<Images, _>(model.init(device))
+            visitor.make::<Images, _>(|device| model.init(device))
         }
         (ModelName::Vgg11, Shape::Images(size)) => {
             ensure!(
@@ -227,7 +237,7 @@ pub fn with_model<V: Visitor>(
             );
             let hidden = hidden.unwrap_or(4096);
             let model = Vgg11Config::new(size.width, hidden, classes).with_channels(size.channels);
-            visitor.visit::<Images, _>(model.init(device))
+            visitor.make::<Images, _>(|device| model.init(device))
         }
         (ModelName::Autoencoder, Shape::Images(size)) => {
             // Four unpadded convolutions take two pixels each.
@@ -239,17 +249,17 @@ pub fn with_model<V: Visitor>(
             );
             let model = AutoencoderConfig::new(vec![size.channels, 8, 16, 32, 64]);
             let model = model.with_leaky(true).with_padding(0);
-            visitor.visit::<Pictures, _>(model.init(device))
+            visitor.make::<Pictures, _>(|device| model.init(device))
         }
         (ModelName::Lstm, Shape::Tokens { vocabulary, .. }) => {
             let hidden = hidden.unwrap_or(128);
             let model =
                 LstmClassifierConfig::new(vocabulary, 64, hidden, classes).with_filled_up(true);
-            visitor.visit::<Tokens, _>(model.init(device))
+            visitor.make::<Tokens, _>(|device| model.init(device))
         }
         (ModelName::EmbeddingMlp, Shape::Tokens { vocabulary, .. }) => {
             let model = EmbeddingMlpConfig::new(vocabulary, hidden.unwrap_or(16), classes);
-            visitor.visit::<Tokens, _>(model.init(device))
+            visitor.make::<Tokens, _>(|device| model.init(device))
         }
         (ModelName::Transformer, Shape::Tokens { vocabulary, length }) => {
             let width = hidden.unwrap_or(64);
@@ -258,7 +268,7 @@ pub fn with_model<V: Visitor>(
                 "--hidden of transformer must be a multiple of 4, got {width}"
             );
             let model = TransformerConfig::new(vocabulary, length, width, 2 * width, 4, 2, classes);
-            visitor.visit::<Tokens, _>(model.init(device))
+            visitor.make::<Tokens, _>(|device| model.init(device))
         }
         (name, shape) => bail!(
             "--model {} does not take {}; {} does",
@@ -341,7 +351,7 @@ mod tests {
     }
 
     fn parameters(name: ModelName, shape: Shape, classes: usize) -> usize {
-        with_model(name, shape, classes, None, &Device::default(), Count).unwrap()
+        with_model(name, shape, classes, None, None, &Device::default(), Count).unwrap()
     }
 
     const MNIST: Shape = Shape::Images(ImageSize {
@@ -392,12 +402,20 @@ mod tests {
     #[test]
     fn models_are_drawn_before_they_are_moved() {
         let device = Device::default();
-        assert!(with_model(ModelName::Cnn, MNIST, 10, None, &device, AllDrawn).unwrap());
+        assert!(with_model(ModelName::Cnn, MNIST, 10, None, None, &device, AllDrawn).unwrap());
     }
 
     #[test]
     fn a_model_that_does_not_take_the_data_is_refused_and_one_that_does_is_named() {
-        let refused = with_model(ModelName::Lstm, MNIST, 10, None, &Device::default(), Count);
+        let refused = with_model(
+            ModelName::Lstm,
+            MNIST,
+            10,
+            None,
+            None,
+            &Device::default(),
+            Count,
+        );
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("lstm") && message.contains("images") && message.contains("cnn"));
     }

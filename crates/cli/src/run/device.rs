@@ -26,15 +26,9 @@ pub fn device(name: &str) -> Result<Device> {
     }
 }
 
-/// Where models start, whatever they run on.
+/// Where models are made, whatever they run on.
 pub fn host() -> Device {
     Device::flex()
-}
-
-/// Makes the start of models, and dropout on a device, repeat.
-pub fn fix_seed(device: &Device, seed: u64) {
-    host().seed(seed);
-    device.seed(seed);
 }
 
 /// The precision of a name, on the device of a name.

@@ -1,6 +1,6 @@
 //! Raw gradients of a run on public data, for figures: NOT PRIVATE.
 
-use super::device::{device, fix_seed};
+use super::device::device;
 use super::train::{STOP, public_facts, watch_for_stop};
 use super::{FromSet, Resolved, Settings, Visitor, choose_model, public_start};
 use crate::datasets::{self, DataSet, Opened};
@@ -51,7 +51,6 @@ pub fn diagnose(settings: &Settings, seed: u64, probe: Probe) -> Result<Option<V
     };
     let run = Resolved::new(settings.clone(), public, None)?;
     let device = device(settings.device.as_deref().unwrap_or("cpu"))?;
-    fix_seed(&device, seed);
     let (shape, classes) = (data.shape(), data.classes().len());
     let (model, hidden) = (run.model, run.settings.hidden);
     let looking = Looking {
@@ -61,7 +60,7 @@ pub fn diagnose(settings: &Settings, seed: u64, probe: Probe) -> Result<Option<V
         probe,
         device: device.clone(),
     };
-    choose_model::with_model(model, shape, classes, hidden, &device, looking)
+    choose_model::with_model(model, shape, classes, hidden, Some(seed), &device, looking)
 }
 
 struct Looking {

@@ -28,7 +28,9 @@ pub fn estimate(run: &Resolved, classes: usize) -> Result<Estimate> {
         classes,
         device: device.clone(),
     };
-    choose_model::with_model(run.model, run.shape, classes, hidden, &device, visitor)
+    choose_model::with_model(
+        run.model, run.shape, classes, hidden, None, &device, visitor,
+    )
 }
 
 struct Measure<'a> {

@@ -1,6 +1,6 @@
 //! Ordinary training of the same models, for the rows of tables that are not private.
 
-use super::device::{device, fix_seed};
+use super::device::device;
 use super::evaluate::{evaluate, mean};
 use super::train::{STOP, watch_for_stop};
 use super::{FromSet, Settings, Visitor, choose_model, public_start};
@@ -35,9 +35,6 @@ pub fn train_without_privacy(settings: &Settings, quiet: bool) -> Result<Option<
         bail!("a table without declared bounds cannot be trained on without privacy");
     };
     let device = device(settings.device.as_deref().unwrap_or("cpu"))?;
-    if let Some(seed) = settings.seed {
-        fix_seed(&device, seed);
-    }
     let (shape, classes) = (data.shape(), data.classes().len());
     let model = settings
         .model
@@ -47,7 +44,8 @@ pub fn train_without_privacy(settings: &Settings, quiet: bool) -> Result<Option<
         data: *data,
         device: device.clone(),
     };
-    choose_model::with_model(model, shape, classes, settings.hidden, &device, training)
+    let (hidden, seed) = (settings.hidden, settings.seed);
+    choose_model::with_model(model, shape, classes, hidden, seed, &device, training)
 }
 
 struct PlainTraining<'a> {

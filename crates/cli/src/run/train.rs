@@ -1,6 +1,6 @@
 //! Starts a run, or goes on with one.
 
-use super::device::{device, fix_seed, host};
+use super::device::{device, host};
 use super::evaluate::{evaluate, mean};
 use super::finish::Finish;
 use super::metrics::{Metric, Metrics};
@@ -122,6 +122,7 @@ pub fn check_model(
         facts.shape,
         facts.classes,
         settings.hidden,
+        settings.seed,
         &host(),
         Check(weights),
     )
@@ -279,11 +280,9 @@ fn go(
     output: Output,
 ) -> Result<Outcome> {
     let device = device(run.settings.device.as_deref().unwrap_or("cpu"))?;
-    if let Some(seed) = run.settings.seed {
-        fix_seed(&device, seed);
-    }
     let classes = data.classes().len();
-    let (name, shape, hidden) = (run.model, data.shape(), run.settings.hidden);
+    let (name, shape) = (run.model, data.shape());
+    let (hidden, seed) = (run.settings.hidden, run.settings.seed);
     let training = Training {
         run,
         record,
@@ -294,7 +293,7 @@ fn go(
         output,
         device: device.clone(),
     };
-    choose_model::with_model(name, shape, classes, hidden, &device, training)
+    choose_model::with_model(name, shape, classes, hidden, seed, &device, training)
 }
 
 /// Everything a run needs but the model.

@@ -160,10 +160,6 @@ impl Search {
 
     /// Runs at a time.
     pub fn parallel(&self) -> usize {
-        if self.seed.is_some() {
-            // Initial parameters come from one generator, so seeded runs repeat only one by one.
-            return 1;
-        }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         self.space.parallel.unwrap_or(cores)
     }

@@ -147,3 +147,29 @@ fn a_copy_of_a_secret_run_is_refused() {
         refused(arguments, &["secret runs of a random search"]);
     }
 }
+
+/// Steps too small to move anything leave the initial weights. The proof for a random search needs runs that
+/// are alike in distribution, so no run may set the generator of the next; with one worker all are
+/// made by one thread. 650 equal numbers would be an accident.
+#[test]
+fn every_run_of_a_search_has_initial_weights_of_its_own() {
+    let space = GRID.replace("mode = ", "parallel = 1\nmode = ").replace(
+        "batch = [64, 256]\nsteps = [3, 6]",
+        "learning-rate = [1e-30, 2e-30, 3e-30, 4e-30]\nsteps = [2]",
+    );
+    let weights = |name: &str, space: &str| {
+        let (space, out) = fresh(name, space);
+        found(&tune(&space, &out));
+        (1..=4)
+            .map(|run| fs::read(out.join(format!("runs/{run}/model.safetensors"))).unwrap())
+            .collect::<Vec<_>>()
+    };
+    let private = weights("weights", &space);
+    assert_eq!(private.iter().collect::<BTreeSet<_>>().len(), 4);
+    let seeded = space.replace("[settings]", "[settings]\nseed = 3");
+    let first = weights("seeded-weights", &seeded);
+    assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 4);
+    // A seed repeats, whichever runs are made at a time.
+    let parallel = seeded.replace("parallel = 1", "parallel = 4");
+    assert_eq!(weights("parallel-weights", &parallel), first);
+}

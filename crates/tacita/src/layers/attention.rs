@@ -1,17 +1,17 @@
 //! Multi-head attention made of private linear layers.
 
-use super::Linear;
+use super::{Dropout, Linear};
 use crate::ops;
 use burn::module::Module;
 use burn::nn::activation::Gelu;
 use burn::nn::attention::{MhaOutput, MultiHeadAttentionConfig as Config};
-use burn::nn::{self, Dropout, Initializer};
+use burn::nn::{self, Initializer};
 use burn::tensor::activation::quiet_softmax;
 use burn::tensor::{Bool, Tensor};
 
 layer_config! {
     /// Configuration of a [`MultiHeadAttention`] layer.
-    MultiHeadAttentionConfig(Config) -> MultiHeadAttention;
+    MultiHeadAttentionConfig(Config) => MultiHeadAttention;
     new(d_model: usize, n_heads: usize);
     with_dropout(f64), with_min_float(f64), with_quiet_softmax(bool),
     with_initializer(Initializer), with_key_bias(bool), with_value_bias(bool),
@@ -46,8 +46,8 @@ pub struct MultiHeadAttention {
 }
 
 same_fields!(MultiHeadAttention, nn::attention::MultiHeadAttention {
-    dropout, activation, d_model, n_heads, d_k, min_float, quiet_softmax;
-    query, key, value, output
+    activation, d_model, n_heads, d_k, min_float, quiet_softmax;
+    dropout, query, key, value, output
 });
 
 /// What [`MultiHeadAttention::forward`] attends to.
@@ -93,6 +93,16 @@ impl MhaInput {
 }
 
 impl MultiHeadAttention {
+    fn drawn(self, config: &Config) -> Self {
+        Self {
+            query: self.query.drawn_as_part(&config.initializer),
+            key: self.key.drawn_as_part(&config.initializer),
+            value: self.value.drawn_as_part(&config.initializer),
+            output: self.output.drawn_as_part(&config.initializer),
+            ..self
+        }
+    }
+
     /// The context alone: without masks and dropout, the weights need not be handed out.
     pub(super) fn context(&self, input: MhaInput) -> Tensor<3> {
         let masked = input.mask_pad.is_some() || input.mask_attn.is_some();

@@ -1,11 +1,12 @@
 //! Configurations: Burn's own, with an `init` that makes the private layer.
 
 /// A configuration that is Burn's (fields by dereference, defaults, serialised form) but whose
-/// `init` makes a private layer.
+/// `init` makes a private layer. After `->` is a layer whose parameters start constant; after `=>` one
+/// whose method `drawn` draws them, so that Burn's generator is not used.
 macro_rules! layer_config {
     (
         $(#[$doc:meta])*
-        $name:ident($stock:ty) $(-> $layer:ident)?;
+        $name:ident($stock:ty) $(-> $layer:ident)? $(=> $drawn:ident)?;
         new($($argument:ident: $argument_type:ty),*);
         $($with:ident($value:ty)),* $(,)?
     ) => {
@@ -34,6 +35,17 @@ macro_rules! layer_config {
                 /// The layer, with newly initialised parameters.
                 pub fn init(&self, device: &burn::tensor::Device) -> $layer {
                     self.0.init(device).into()
+                }
+            )?
+
+            $(
+                /// The layer, with newly initialised parameters: drawn from a fresh key of the
+                /// operating system, or from the keys of
+                /// [`Keys::initial_weights`](crate::Keys::initial_weights).
+                pub fn init(&self, device: &burn::tensor::Device) -> $drawn {
+                    let initializer = crate::initial::without_drawing(&self.0.initializer);
+                    let stock = self.0.clone().with_initializer(initializer).init(device);
+                    $drawn::from(stock).drawn(&self.0)
                 }
             )?
         }

@@ -3,6 +3,7 @@
 use super::conv2d::convolve;
 use super::padding;
 use crate::gradient::Target;
+use crate::initial::{self, Fans};
 use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer, PaddingConfig1d};
@@ -10,7 +11,7 @@ use burn::tensor::{Tensor, ops::ConvOptions};
 
 layer_config! {
     /// Configuration of a [`Conv1d`] layer.
-    Conv1dConfig(nn::conv::Conv1dConfig) -> Conv1d;
+    Conv1dConfig(nn::conv::Conv1dConfig) => Conv1d;
     new(channels_in: usize, channels_out: usize, kernel_size: usize);
     with_stride(usize), with_dilation(usize), with_groups(usize),
     with_padding(PaddingConfig1d), with_bias(bool), with_initializer(Initializer),
@@ -50,6 +51,19 @@ same_fields!(
 );
 
 impl Conv1d {
+    fn drawn(self, config: &nn::conv::Conv1dConfig) -> Self {
+        let kernel = config.kernel_size;
+        let fans = Fans::new(
+            config.channels_in / config.groups * kernel,
+            config.channels_out / config.groups * kernel,
+        );
+        Self {
+            weight: initial::drawn(self.weight, &config.initializer, fans),
+            bias: (self.bias).map(|bias| initial::drawn(bias, &config.initializer, fans)),
+            ..self
+        }
+    }
+
     /// Applies the convolution.
     ///
     /// # Shapes

@@ -2,6 +2,7 @@
 
 use super::padding;
 use crate::gradient::{Contribution, Target};
+use crate::initial::{self, Fans};
 use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer, PaddingConfig2d};
@@ -9,7 +10,7 @@ use burn::tensor::{Tensor, ops::ConvOptions};
 
 layer_config! {
     /// Configuration of a [`Conv2d`] layer.
-    Conv2dConfig(nn::conv::Conv2dConfig) -> Conv2d;
+    Conv2dConfig(nn::conv::Conv2dConfig) => Conv2d;
     new(channels: [usize; 2], kernel_size: [usize; 2]);
     with_stride([usize; 2]), with_dilation([usize; 2]), with_groups(usize),
     with_padding(PaddingConfig2d), with_bias(bool), with_initializer(Initializer),
@@ -49,6 +50,19 @@ same_fields!(
 );
 
 impl Conv2d {
+    fn drawn(self, config: &nn::conv::Conv2dConfig) -> Self {
+        let kernel = config.kernel_size.iter().product::<usize>();
+        let fans = Fans::new(
+            config.channels[0] / config.groups * kernel,
+            config.channels[1] / config.groups * kernel,
+        );
+        Self {
+            weight: initial::drawn(self.weight, &config.initializer, fans),
+            bias: (self.bias).map(|bias| initial::drawn(bias, &config.initializer, fans)),
+            ..self
+        }
+    }
+
     /// Applies the convolution.
     ///
     /// # Shapes

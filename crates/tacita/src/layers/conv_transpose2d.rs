@@ -2,6 +2,7 @@
 
 use super::conv2d::bias_contribution;
 use crate::gradient::{Contribution, Target};
+use crate::initial::{self, Fans};
 use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer};
@@ -12,7 +13,7 @@ use burn::tensor::{
 
 layer_config! {
     /// Configuration of a [`ConvTranspose2d`] layer.
-    ConvTranspose2dConfig(nn::conv::ConvTranspose2dConfig) -> ConvTranspose2d;
+    ConvTranspose2dConfig(nn::conv::ConvTranspose2dConfig) => ConvTranspose2d;
     new(channels: [usize; 2], kernel_size: [usize; 2]);
     with_stride([usize; 2]), with_dilation([usize; 2]), with_groups(usize),
     with_padding([usize; 2]), with_padding_out([usize; 2]), with_bias(bool),
@@ -58,6 +59,19 @@ same_fields!(
 );
 
 impl ConvTranspose2d {
+    fn drawn(self, config: &nn::conv::ConvTranspose2dConfig) -> Self {
+        let kernel = config.kernel_size.iter().product::<usize>();
+        let fans = Fans {
+            input: Some(config.channels[1] / config.groups * kernel),
+            output: None,
+        };
+        Self {
+            weight: initial::drawn(self.weight, &config.initializer, fans),
+            bias: (self.bias).map(|bias| initial::drawn(bias, &config.initializer, fans)),
+            ..self
+        }
+    }
+
     /// Applies the transposed convolution.
     ///
     /// # Shapes

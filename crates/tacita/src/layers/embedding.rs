@@ -1,6 +1,7 @@
 //! A table of vectors looked up by token.
 
 use crate::gradient::{Contribution, Target};
+use crate::initial::{self, Fans};
 use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer};
@@ -8,7 +9,7 @@ use burn::tensor::{Int, Tensor};
 
 layer_config! {
     /// Configuration of an [`Embedding`] layer.
-    EmbeddingConfig(nn::EmbeddingConfig) -> Embedding;
+    EmbeddingConfig(nn::EmbeddingConfig) => Embedding;
     new(n_embedding: usize, d_model: usize);
     with_initializer(Initializer),
 }
@@ -23,6 +24,16 @@ pub struct Embedding {
 same_fields!(Embedding, nn::Embedding { weight });
 
 impl Embedding {
+    fn drawn(self, config: &nn::EmbeddingConfig) -> Self {
+        let fans = Fans {
+            input: None,
+            output: None,
+        };
+        Self {
+            weight: initial::drawn(self.weight, &config.initializer, fans),
+        }
+    }
+
     /// Looks tokens up.
     ///
     /// # Shapes

@@ -1,18 +1,18 @@
 //! The feed-forward part of a transformer layer.
 
-use super::Linear;
+use super::{Dropout, Linear};
 use crate::ops;
 use burn::module::Module;
+use burn::nn::Initializer;
 use burn::nn::activation::{Activation, ActivationConfig};
 use burn::nn::transformer::{
     PositionWiseFeedForward as Stock, PositionWiseFeedForwardConfig as Config,
 };
-use burn::nn::{Dropout, Initializer};
 use burn::tensor::Tensor;
 
 layer_config! {
     /// Configuration of a [`PositionWiseFeedForward`] layer.
-    PositionWiseFeedForwardConfig(Config) -> PositionWiseFeedForward;
+    PositionWiseFeedForwardConfig(Config) => PositionWiseFeedForward;
     new(d_model: usize, d_ff: usize);
     with_dropout(f64), with_initializer(Initializer), with_activation(ActivationConfig),
 }
@@ -31,9 +31,17 @@ pub struct PositionWiseFeedForward {
     pub activation: Activation,
 }
 
-same_fields!(PositionWiseFeedForward, Stock { dropout, activation; linear_inner, linear_outer });
+same_fields!(PositionWiseFeedForward, Stock { activation; dropout, linear_inner, linear_outer });
 
 impl PositionWiseFeedForward {
+    fn drawn(self, config: &Config) -> Self {
+        Self {
+            linear_inner: self.linear_inner.drawn_as_part(&config.initializer),
+            linear_outer: self.linear_outer.drawn_as_part(&config.initializer),
+            ..self
+        }
+    }
+
     /// Applies both layers to the last dimension.
     ///
     /// # Shapes

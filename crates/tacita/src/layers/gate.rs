@@ -3,7 +3,7 @@
 use super::Linear;
 use crate::gradient::Target;
 use burn::module::{Module, Param};
-use burn::nn;
+use burn::nn::{self, Initializer};
 use burn::tensor::Tensor;
 
 /// A gate: one linear map of the input and one of the hidden state.
@@ -29,6 +29,15 @@ impl From<GateController> for nn::GateController {
         Self {
             input_transform: gate.input_transform.into(),
             hidden_transform: gate.hidden_transform.into(),
+        }
+    }
+}
+
+impl GateController {
+    pub(super) fn drawn(self, initializer: &Initializer) -> Self {
+        Self {
+            input_transform: self.input_transform.drawn_as_part(initializer),
+            hidden_transform: self.hidden_transform.drawn_as_part(initializer),
         }
     }
 }

@@ -12,7 +12,7 @@ use burn::tensor::Tensor;
 
 layer_config! {
     /// Configuration of a [`Gru`] layer.
-    GruConfig(nn::GruConfig) -> Gru;
+    GruConfig(nn::GruConfig) => Gru;
     new(d_input: usize, d_hidden: usize, bias: bool);
     with_reset_after(bool), with_initializer(Initializer),
     with_gate_activation(ActivationConfig), with_hidden_activation(ActivationConfig),
@@ -90,6 +90,15 @@ impl Recorded {
 }
 
 impl Gru {
+    fn drawn(self, config: &nn::GruConfig) -> Self {
+        Self {
+            update_gate: self.update_gate.drawn(&config.initializer),
+            reset_gate: self.reset_gate.drawn(&config.initializer),
+            new_gate: self.new_gate.drawn(&config.initializer),
+            ..self
+        }
+    }
+
     /// Reads a sequence.
     ///
     /// # Shapes

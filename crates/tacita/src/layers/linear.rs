@@ -1,6 +1,7 @@
 //! y = x W + b.
 
 use crate::gradient::{Contribution, Target};
+use crate::initial::{self, Fans};
 use crate::{ops, tape};
 use burn::module::{Module, Param};
 use burn::nn::{self, Initializer, LinearLayout};
@@ -8,7 +9,7 @@ use burn::tensor::Tensor;
 
 layer_config! {
     /// Configuration of a [`Linear`] layer.
-    LinearConfig(nn::LinearConfig) -> Linear;
+    LinearConfig(nn::LinearConfig) => Linear;
     new(d_input: usize, d_output: usize);
     with_bias(bool), with_initializer(Initializer), with_layout(LinearLayout),
 }
@@ -25,6 +26,30 @@ pub struct Linear {
 same_fields!(Linear, nn::Linear { weight, bias });
 
 impl Linear {
+    fn drawn(self, config: &nn::LinearConfig) -> Self {
+        let (input, output) = (config.d_input, config.d_output);
+        let fans = match config.layout {
+            LinearLayout::Row => Fans::new(input, output),
+            // As Burn has it.
+            LinearLayout::Col => Fans::new(output, input),
+        };
+        self.drawn_by(&config.initializer, fans)
+    }
+
+    /// The layer as a part of another one.
+    pub(super) fn drawn_as_part(self, initializer: &Initializer) -> Self {
+        let [input, output] = self.weight.lazy_shape().dims();
+        self.drawn_by(initializer, Fans::new(input, output))
+    }
+
+    fn drawn_by(self, initializer: &Initializer, fans: Fans) -> Self {
+        let weight = initial::drawn(self.weight, initializer, fans);
+        let bias = self
+            .bias
+            .map(|bias| initial::drawn(bias, initializer, fans));
+        Self { weight, bias }
+    }
+
     /// Applies the layer to the last dimension.
     ///
     /// # Shapes

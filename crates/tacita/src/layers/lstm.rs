@@ -15,7 +15,7 @@ use burn::tensor::Tensor;
 
 layer_config! {
     /// Configuration of an [`Lstm`] layer.
-    LstmConfig(nn::LstmConfig) -> Lstm;
+    LstmConfig(nn::LstmConfig) => Lstm;
     new(d_input: usize, d_hidden: usize, bias: bool);
     with_initializer(Initializer), with_batch_first(bool), with_reverse(bool),
     with_clip(Option<f64>), with_input_forget(bool), with_gate_activation(ActivationConfig),
@@ -90,6 +90,21 @@ impl From<Lstm> for nn::Lstm {
 }
 
 impl Lstm {
+    fn drawn(self, config: &nn::LstmConfig) -> Self {
+        self.drawn_as_part(&config.initializer)
+    }
+
+    /// The layer as a part of another one.
+    pub(super) fn drawn_as_part(self, initializer: &Initializer) -> Self {
+        Self {
+            input_gate: self.input_gate.drawn(initializer),
+            forget_gate: self.forget_gate.map(|gate| gate.drawn(initializer)),
+            output_gate: self.output_gate.drawn(initializer),
+            cell_gate: self.cell_gate.drawn(initializer),
+            ..self
+        }
+    }
+
     /// Reads a sequence.
     ///
     /// # Shapes

@@ -8,7 +8,7 @@ use burn::tensor::Tensor;
 
 layer_config! {
     /// Configuration of a [`BiLstm`] layer.
-    BiLstmConfig(nn::BiLstmConfig) -> BiLstm;
+    BiLstmConfig(nn::BiLstmConfig) => BiLstm;
     new(d_input: usize, d_hidden: usize, bias: bool);
     with_initializer(Initializer), with_batch_first(bool), with_clip(Option<f64>),
     with_input_forget(bool), with_gate_activation(ActivationConfig),
@@ -31,6 +31,14 @@ pub struct BiLstm {
 same_fields!(BiLstm, nn::BiLstm { d_hidden, batch_first; forward, reverse });
 
 impl BiLstm {
+    fn drawn(self, config: &nn::BiLstmConfig) -> Self {
+        Self {
+            forward: self.forward.drawn_as_part(&config.initializer),
+            reverse: self.reverse.drawn_as_part(&config.initializer),
+            ..self
+        }
+    }
+
     /// Reads a sequence in both directions.
     ///
     /// # Shapes

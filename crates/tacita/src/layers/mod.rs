@@ -1,9 +1,11 @@
 //! Burn's layers, made private: same names, same configurations, same records.
 //!
 //! Swap `burn::nn::Linear` for [`Linear`] and a model trains privately; nothing else changes.
-//! Outside a recording ([`crate::tape::record`]) each layer computes what Burn's does. Parameter-free
-//! modules (activations, pooling, dropout) may be Burn's; [`MaxPool2d`] and the functions of
-//! [`crate::ops`] are faster on the CPU.
+//! Outside a recording ([`crate::tape::record`]) each layer computes what Burn's does. Initial weights
+//! have the distributions of Burn's initialisers but come from the operating system or from
+//! [`Keys::initial_weights`](crate::Keys::initial_weights), not from Burn's generator. Parameter-free
+//! modules (activations, pooling) may be Burn's, but for [`Dropout`], whose masks must be secret;
+//! [`MaxPool2d`] and the functions of [`crate::ops`] are faster on the CPU.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -24,6 +26,7 @@ mod attention;
 mod conv1d;
 mod conv2d;
 mod conv_transpose2d;
+mod dropout;
 mod embedding;
 mod feed_forward;
 mod gate;
@@ -44,6 +47,7 @@ pub use burn::nn::attention::MhaOutput;
 pub use conv_transpose2d::{ConvTranspose2d, ConvTranspose2dConfig};
 pub use conv1d::{Conv1d, Conv1dConfig};
 pub use conv2d::{Conv2d, Conv2dConfig};
+pub use dropout::{Dropout, DropoutConfig};
 pub use embedding::{Embedding, EmbeddingConfig};
 pub use feed_forward::{PositionWiseFeedForward, PositionWiseFeedForwardConfig};
 pub use gate::GateController;

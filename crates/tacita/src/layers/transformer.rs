@@ -2,13 +2,13 @@
 
 use super::attention::MhaInput;
 use super::{
-    LayerNorm, LayerNormConfig, MultiHeadAttention, MultiHeadAttentionConfig,
-    PositionWiseFeedForward, PositionWiseFeedForwardConfig,
+    Dropout, DropoutConfig, LayerNorm, LayerNormConfig, MultiHeadAttention,
+    MultiHeadAttentionConfig, PositionWiseFeedForward, PositionWiseFeedForwardConfig,
 };
 use burn::module::Module;
+use burn::nn::Initializer;
 use burn::nn::activation::ActivationConfig;
 use burn::nn::transformer::TransformerEncoderConfig as Config;
-use burn::nn::{Dropout, DropoutConfig, Initializer};
 use burn::tensor::{Bool, Device, Tensor};
 
 layer_config! {

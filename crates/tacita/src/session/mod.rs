@@ -57,6 +57,7 @@ use crate::clipping::{
 };
 use crate::gradient::Performance;
 use crate::keys::Keys;
+use crate::masks::Masks;
 use crate::noise::{NoiseHardening, missing_tail_delta};
 use crate::parameters::{Parameter, Parameters};
 use crate::plan::{CheckedPlan, TAIL_SHARE};
@@ -257,6 +258,11 @@ impl Session {
     /// and on released values only.
     pub fn thresholds(&self) -> Vec<f64> {
         self.thresholds.thresholds(self.next_step())
+    }
+
+    /// The masks that dropout takes in the next step for some records.
+    pub(crate) fn masks(&self, indices: &[usize]) -> Masks {
+        Masks::of_step(self.opening.keys(), self.next_step(), indices)
     }
 
     pub(crate) fn clipper(&self) -> &Clipper {

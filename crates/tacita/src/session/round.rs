@@ -73,7 +73,8 @@ impl<'s> OpenRound<'s> {
         for indices in sample.indices().chunks(session.micro_batch) {
             let batch = records.batch(indices, device);
             sums.add(clipper.sums(model, indices.len(), &thresholds, |model| {
-                in_precision(session.precision, || model.losses(batch))
+                let mut masks = session.masks(indices);
+                in_precision(session.precision, || masks.during(|| model.losses(batch)))
             })?);
         }
         Ok(Bounded {

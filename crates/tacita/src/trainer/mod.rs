@@ -172,8 +172,7 @@ impl<'a, M> Trainer<'a, M> {
     /// similarity over thresholds. *The run is then not private*: its ledger and its report say so,
     /// whatever its keys. For research on public data.
     ///
-    /// The trained model is the one of the same run without diagnostics, number by number, unless its
-    /// forward pass draws random numbers of its own (dropout).
+    /// The trained model is the one of the same run without diagnostics, number by number.
     ///
     /// ```no_run
     /// # fn example<M: burn::module::Module>(trainer: tacita::Trainer<'_, M>) {

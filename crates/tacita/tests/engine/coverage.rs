@@ -5,7 +5,7 @@ use crate::mechanism::Images;
 use burn::module::Module;
 use burn::nn;
 use burn::tensor::Tensor;
-use tacita::layers::{Linear, LinearConfig};
+use tacita::layers::{Dropout, DropoutConfig, Linear, LinearConfig};
 use tacita::{Budget, Keys, Plan, PrivateModel, Session, SessionOptions};
 
 /// What is said when a session for the model is opened; empty if it opens.
@@ -112,6 +112,57 @@ impl PrivateModel<Tensor<4>> for Folded {
     }
 }
 
+impl PrivateModel<Tensor<4>> for With<nn::Dropout> {
+    fn losses(&self, images: Tensor<4>) -> Tensor<1> {
+        loss(self.part.forward(self.body(images)))
+    }
+}
+
+impl PrivateModel<Tensor<4>> for With<Dropout> {
+    fn losses(&self, images: Tensor<4>) -> Tensor<1> {
+        loss(self.part.forward(self.body(images)))
+    }
+}
+
+/// Drops values of positions that are folded into the batch dimension.
+#[derive(Module, Debug)]
+struct FoldedDropout {
+    body: Linear,
+    dropout: Dropout,
+}
+
+impl PrivateModel<Tensor<4>> for FoldedDropout {
+    fn losses(&self, images: Tensor<4>) -> Tensor<1> {
+        let batch = images.dims()[0];
+        let hidden = self.body.forward(images.reshape([batch, 16]));
+        let dropped = self.dropout.forward(hidden.reshape([batch * 4, 4]));
+        loss(dropped.reshape([batch, 16]))
+    }
+}
+
+/// Weighs a sample by its place in the batch, or by the size of the batch.
+#[derive(Module, Debug)]
+struct ByPlace {
+    body: Linear,
+    #[module(skip)]
+    by_size: bool,
+}
+
+impl PrivateModel<Tensor<4>> for ByPlace {
+    fn losses(&self, images: Tensor<4>) -> Tensor<1> {
+        let batch = images.dims()[0];
+        let losses = loss(self.body.forward(images.reshape([batch, 16])));
+        if self.by_size {
+            return losses / batch as f64;
+        }
+        let places = (0..batch)
+            .map(|place| 1.0 + place as f32)
+            .collect::<Vec<_>>();
+        let device = losses.device();
+        losses * Tensor::<1>::from_floats(places.as_slice(), &device)
+    }
+}
+
 fn linear() -> Linear {
     LinearConfig::new(16, 16).init(&device().autodiff())
 }
@@ -199,4 +250,37 @@ fn a_model_with_nothing_to_train_is_refused() {
         }),
         &["no trainable parameter"],
     );
+}
+
+#[test]
+fn burns_dropout_is_refused_and_ours_is_accepted() {
+    for rate in [0.1, 0.5, 0.9] {
+        let stock = nn::DropoutConfig::new(rate).init();
+        assert_says(
+            &refusal(With::new(stock.clone())),
+            &["burn::nn::Dropout", "tacita::layers::Dropout"],
+        );
+        assert_eq!(refusal(With::new(stock.freeze())), "");
+        assert_eq!(refusal(With::new(DropoutConfig::new(rate).init())), "");
+    }
+}
+
+#[test]
+fn dropout_of_rows_that_are_not_samples_is_refused() {
+    let (body, dropout) = (linear(), DropoutConfig::new(0.5).init());
+    assert_says(
+        &refusal(FoldedDropout { body, dropout }),
+        &["dropout", "16 rows", "4 samples"],
+    );
+}
+
+#[test]
+fn a_loss_by_position_or_batch_size_is_refused() {
+    for by_size in [false, true] {
+        let body = linear();
+        assert_says(
+            &refusal(ByPlace { body, by_size }),
+            &["position in the batch", "size"],
+        );
+    }
 }

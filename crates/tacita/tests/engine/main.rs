@@ -5,6 +5,7 @@ mod automatic;
 mod common;
 mod coverage;
 mod diagnostics;
+mod dropout;
 mod dynamic;
 mod hostile_sums;
 mod kernels;

@@ -89,7 +89,7 @@ pub fn run(args: &EpochArgs) -> Result<()> {
         device: device.clone(),
         idle,
     };
-    let epoch = run::with_model(model, shape, public.classes, None, &device, training)?;
+    let epoch = run::with_model(model, shape, public.classes, None, None, &device, training)?;
     if args.json {
         let threads = args.threads.unwrap_or_else(rayon::current_num_threads);
         let data = (data.name, data.note.as_deref());
