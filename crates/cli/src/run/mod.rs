@@ -16,6 +16,7 @@ mod folder;
 #[cfg(any(feature = "cuda", test))]
 mod full_card;
 mod metrics;
+mod operator;
 mod plain;
 mod policies;
 mod preset;
@@ -24,6 +25,7 @@ pub mod public_start;
 mod resolved;
 mod settings;
 mod spending;
+mod times;
 mod train;
 
 pub use choose_model::{FromSet, ModelName, Visitor, with_model};
@@ -32,14 +34,16 @@ pub use device::{device, precision};
 pub use diagnose::{Look, diagnose};
 pub use estimate::estimate;
 pub use folder::{
-    Part, PartOfSearch, RunFolder, RunRecord, lock, make, write_lasting, write_whole,
+    Part, PartOfSearch, RUN_RECORD, RunFolder, RunRecord, lock, make, write_lasting, write_whole,
 };
+pub use operator::Locations;
 pub use plain::train_without_privacy;
 pub use preset::Preset;
 pub use progress::words;
 pub use public_start::{PublicStart, StartedFrom};
 pub use resolved::{PublicFacts, Resolved, worth_a_step};
 pub use settings::Settings;
+pub use times::hide_times;
 pub use train::{
     Outcome, Output, check_model, look, resume, start, stop_requested, watch_for_stop,
 };

@@ -11,7 +11,11 @@
 //! {"first":0,"steps":10,"chain":"…"}
 //! {"first":10,"steps":10,"chain":"…"}
 //! {"stopped_before":13,"chain":"…"}
+//! {"file":"facts.json","sha256":"…","chain":"…"}
 //! ```
+//!
+//! The first line may carry a [`LedgerLabel`], and further lines may bind files of the run by their
+//! SHA-256; the last line for a file counts.
 //!
 //! Each line's `chain` is the SHA-256 of the chain before it and the line without it, so a file
 //! edited anywhere is refused. A last line without its newline was cut short by a crash. Nothing of
@@ -20,8 +24,10 @@
 //! checkpoint ahead of its ledger gives that away.)
 
 mod error;
+mod label;
 mod line;
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +35,8 @@ use std::path::{Path, PathBuf};
 use tacita_accounting::{Ledger, Round};
 
 pub use error::LedgerFileError;
-use line::{Block, Chain, Entry, FORMAT, Header, Stop};
+pub use label::{Binding, LedgerLabel, SearchKind, SearchOfRun};
+use line::{Block, Bound, Chain, Entry, FORMAT, Header, Published, Stop, sha256};
 
 /// What a ledger file says, read without touching it.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,16 +48,79 @@ pub struct LedgerRecord {
     pub released: Ledger,
     /// False if the run used a fixed seed or showed raw quantities; then nothing about it is private.
     pub private: bool,
+    /// What its first line says besides the plan.
+    pub label: LedgerLabel,
+    /// Whether a random search chose this run to be its published one.
+    pub published: bool,
+    /// SHA-256 of the files it binds, by name.
+    files: BTreeMap<String, String>,
+}
+
+impl LedgerRecord {
+    /// What the ledger of a run would say after so many rounds of its plan.
+    pub fn new(plan: Ledger, released: u64, private: bool, label: LedgerLabel) -> Self {
+        Self {
+            released: plan.prefix(released),
+            plan,
+            private,
+            label,
+            published: false,
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a file of the run has the content that the ledger binds.
+    pub fn binding(&self, file: &str, content: &[u8]) -> Binding {
+        match self.files.get(file) {
+            Some(bound) if *bound == sha256(content) => Binding::Same,
+            Some(_) => Binding::Other,
+            None if self.label.binds_files => Binding::Missing,
+            None => Binding::None,
+        }
+    }
+
+    /// Whether the run is one that a random search keeps secret: its ledger says nothing about what
+    /// publishing it would cost.
+    pub fn is_secret(&self) -> bool {
+        let search = self.label.search.map(|search| search.kind);
+        search == Some(SearchKind::Random) && !self.published
+    }
+}
+
+/// Adds a line to the ledger of a run that is not being written: a file of the run has this content.
+/// Nothing is added if the ledger says so already.
+pub fn bind_file_to_ledger(
+    ledger: &Path,
+    file: &str,
+    content: &[u8],
+) -> Result<(), LedgerFileError> {
+    LedgerFile::take_up(ledger, |_| Ok(()))?.bind(file, content)
+}
+
+/// Adds a line to the ledger of a run of a random search: it is the one that is published.
+pub fn mark_ledger_as_published(ledger: &Path) -> Result<(), LedgerFileError> {
+    let mut ledger = LedgerFile::take_up(ledger, |_| Ok(()))?;
+    match ledger.published {
+        true => Ok(()),
+        false => ledger.append(&Published { published: true }),
+    }
 }
 
 /// Reads the ledger file of a run, finished or not.
 pub fn read_ledger_file(path: &Path) -> Result<LedgerRecord, LedgerFileError> {
     let bytes = std::fs::read(path).map_err(io_error("read", path))?;
     let contents = Contents::parse(path, &bytes)?;
+    let released = contents.spent_steps();
+    let Header {
+        plan,
+        private,
+        label,
+        ..
+    } = contents.header;
     Ok(LedgerRecord {
-        released: contents.header.plan.prefix(contents.spent_steps()),
-        plan: contents.header.plan,
-        private: contents.header.private,
+        published: contents.published,
+        files: contents.files,
+        ..LedgerRecord::new(plan, released, private, label)
     })
 }
 
@@ -67,6 +137,9 @@ pub(crate) struct LedgerFile {
     next: u64,
     /// Steps before this one cannot be given back.
     last_block: u64,
+    /// SHA-256 of the files bound so far.
+    files: BTreeMap<String, String>,
+    published: bool,
     usable: bool,
 }
 
@@ -76,6 +149,7 @@ impl LedgerFile {
         path: &Path,
         plan: &Ledger,
         private: bool,
+        label: LedgerLabel,
     ) -> Result<Self, LedgerFileError> {
         plan.check_not_empty()?;
         let created = OpenOptions::new()
@@ -92,6 +166,7 @@ impl LedgerFile {
             tacita_ledger: FORMAT,
             private,
             block_steps: block_steps(plan.steps()),
+            label,
             plan: plan.clone(),
         };
         let (line, chain) = Chain::default().write(&header);
@@ -103,6 +178,8 @@ impl LedgerFile {
             reserved: 0,
             next: 0,
             last_block: 0,
+            files: BTreeMap::new(),
+            published: false,
             usable: true,
         };
         ledger.write(&line)?;
@@ -112,6 +189,26 @@ impl LedgerFile {
 
     /// Takes up the ledger of a run that stopped or died, under the same plan and kind of keys.
     pub(crate) fn open(path: &Path, plan: &Ledger, private: bool) -> Result<Self, LedgerFileError> {
+        Self::take_up(path, |header| {
+            if header.plan != *plan {
+                return Err(LedgerFileError::OtherPlan { path: path.into() });
+            }
+            if header.private != private {
+                let private = header.private;
+                return Err(LedgerFileError::OtherKeys {
+                    path: path.into(),
+                    private,
+                });
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes up a ledger whose first line passes a check.
+    fn take_up(
+        path: &Path,
+        check: impl FnOnce(&Header) -> Result<(), LedgerFileError>,
+    ) -> Result<Self, LedgerFileError> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let mut file = Locked::new(opened.map_err(io_error("open", path))?, path)?;
         let mut bytes = Vec::new();
@@ -119,16 +216,7 @@ impl LedgerFile {
             .read_to_end(&mut bytes)
             .map_err(io_error("read", path))?;
         let contents = Contents::parse(path, &bytes)?;
-        if contents.header.plan != *plan {
-            return Err(LedgerFileError::OtherPlan { path: path.into() });
-        }
-        if contents.header.private != private {
-            let private = contents.header.private;
-            return Err(LedgerFileError::OtherKeys {
-                path: path.into(),
-                private,
-            });
-        }
+        check(&contents.header)?;
         let intact = contents.intact_bytes as u64;
         file.0
             .seek(SeekFrom::Start(intact))
@@ -141,6 +229,8 @@ impl LedgerFile {
             reserved: contents.reserved,
             next: contents.reserved,
             last_block: contents.last_block,
+            files: contents.files,
+            published: contents.published,
             usable: true,
         };
         if contents.torn {
@@ -208,6 +298,21 @@ impl LedgerFile {
         Ok(self.released())
     }
 
+    /// Binds a file of the run by its content; nothing is written if it is bound so already.
+    pub(crate) fn bind(&mut self, file: &str, content: &[u8]) -> Result<(), LedgerFileError> {
+        let sha256 = sha256(content);
+        if self.files.get(file) == Some(&sha256) {
+            return Ok(());
+        }
+        let file = file.to_string();
+        self.append(&Bound {
+            file: file.clone(),
+            sha256: sha256.clone(),
+        })?;
+        self.files.insert(file, sha256);
+        Ok(())
+    }
+
     fn planned_steps(&self) -> u64 {
         self.header.plan.steps()
     }
@@ -255,6 +360,9 @@ struct Contents {
     reserved: u64,
     /// The first step of the last block.
     last_block: u64,
+    /// SHA-256 of bound files, by name.
+    files: BTreeMap<String, String>,
+    published: bool,
     /// Length of the intact lines.
     intact_bytes: usize,
     /// Whether something follows them.
@@ -286,6 +394,7 @@ impl Contents {
 
         let planned = header.plan.steps();
         let (mut last_block, mut reserved) = (0, 0);
+        let (mut files, mut published) = (BTreeMap::new(), false);
         for (index, line) in lines.enumerate() {
             let damaged = |reason| damaged(index + 2, reason);
             let (entry, next) = chain.read(without_newline(line)).map_err(damaged)?;
@@ -304,6 +413,10 @@ impl Contents {
                     }
                     (last_block, reserved) = (stopped_before, stopped_before);
                 }
+                Entry::Bound(Bound { file, sha256 }) => {
+                    files.insert(file, sha256);
+                }
+                Entry::Published(Published { published: now }) => published |= now,
             }
         }
         Ok(Self {
@@ -311,6 +424,8 @@ impl Contents {
             chain,
             reserved,
             last_block,
+            files,
+            published,
             intact_bytes,
             torn: intact_bytes < bytes.len(),
         })
