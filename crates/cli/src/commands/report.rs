@@ -79,7 +79,7 @@ pub fn read(folder: &Path) -> Result<Report> {
         }
         let report = Report::with_ledger(facts, &record);
         ensure!(
-            report.is_err() || binding != Binding::Broken,
+            report.is_err() || matches!(binding, Binding::Same | Binding::None),
             "{} is not the file that the ledger binds: it was edited, or belongs to another run. Restore it from a \
              copy, or write it anew by: tacita resume {}",
             path.display(),

@@ -14,7 +14,8 @@ use tacita::{Binding, Trained};
 fn earlier_evaluation(folder: &RunFolder) -> Option<Evaluation> {
     let text = std::fs::read_to_string(folder.facts()).ok()?;
     let ledger = tacita::read_ledger_file(&folder.ledger()).ok()?;
-    if ledger.binding(FACTS, text.as_bytes()) == Binding::Broken {
+    let binding = ledger.binding(FACTS, text.as_bytes());
+    if !matches!(binding, Binding::Same | Binding::None) {
         return None;
     }
     let facts: Facts = serde_json::from_str(&text).ok()?;

@@ -21,6 +21,9 @@ pub struct RunFolder {
 /// The only format there is.
 const FORMAT: u32 = 1;
 
+/// The first line of the settings of a run on the user's own data.
+const NAMES_NOT_PATHS: &str = "# The data are named, not their paths. To train on them again, give the path too, as with --csv FILE.\n";
+
 /// The file of the [`RunRecord`].
 pub const RUN_RECORD: &str = "run.json";
 
@@ -193,10 +196,11 @@ impl RunFolder {
     /// Writes the record, whose text the ledger binds already, and the settings.
     pub fn write_record(&self, record: &RunRecord, text: &str) -> Result<()> {
         write_lasting(&self.record(), text.as_bytes())?;
-        write_whole(
-            &self.path.join("config.toml"),
-            record.settings.to_toml()?.as_bytes(),
-        )
+        let mut settings = record.settings.to_toml()?;
+        if record.settings.own_data().is_some() {
+            settings.insert_str(0, NAMES_NOT_PATHS);
+        }
+        write_whole(&self.path.join("config.toml"), settings.as_bytes())
     }
 
     /// Whether the record was written, without which a run cannot be resumed.
@@ -248,14 +252,20 @@ impl RunFolder {
         let record = self.record();
         let text =
             fs::read(&record).with_context(|| format!("cannot read {}", record.display()))?;
-        if ledger.binding(RUN_RECORD, &text) == Binding::Broken {
-            bail!(
+        match ledger.binding(RUN_RECORD, &text) {
+            Binding::Same | Binding::None => Ok(()),
+            Binding::Other => bail!(
                 "{} is not the one that the ledger binds: it was edited, or belongs to another run; restore it \
                  from a copy. Nothing more was spent",
                 record.display()
-            );
+            ),
+            Binding::Missing => bail!(
+                "{} lacks its second line, which binds {RUN_RECORD}: entries have been lost or removed, so what \
+                 was spent is unknown. Restore it from a copy; without one, count the whole plan as spent and \
+                 start a new run with a budget of its own. Nothing more was spent",
+                path.display()
+            ),
         }
-        Ok(())
     }
 
     /// Gives all files one time.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[serde(deny_unknown_fields, default)]
 pub struct Locations {
     /// What to know before passing the file on.
-    warning: String,
+    pub warning: String,
     /// The user's own data, a file or a folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
@@ -69,13 +69,17 @@ impl Locations {
         folder.with_file_name(name)
     }
 
-    /// Writes the file beside a folder, unless there is nothing to say.
-    pub fn write(&self, folder: &Path) -> Result<()> {
+    fn is_empty(&self) -> bool {
         let nothing = Self {
             warning: self.warning.clone(),
             ..Self::default()
         };
-        if *self == nothing {
+        *self == nothing
+    }
+
+    /// Writes the file beside a folder, unless there is nothing to say.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        if self.is_empty() {
             return Ok(());
         }
         let text = format!("{}\n", serde_json::to_string_pretty(self)?);
@@ -113,8 +117,18 @@ impl Locations {
         }
     }
 
-    /// The settings of a run with the paths it began with, or was given since.
-    pub fn into_settings(self, record: &RunRecord, folder: &Path) -> Result<Settings> {
+    /// The settings of a run on its own with the paths that are given here, or else those it was begun with.
+    /// What is given is kept for the next time.
+    pub fn for_run(self, record: &RunRecord, folder: &Path) -> Result<Settings> {
+        let keep = !self.is_empty() && record.search.is_none();
+        let settings = self.or(Self::read(folder)?).into_settings(record, folder)?;
+        if keep {
+            Self::of(&settings).write(folder)?;
+        }
+        Ok(settings)
+    }
+
+    fn into_settings(self, record: &RunRecord, folder: &Path) -> Result<Settings> {
         let mut settings = record.settings.clone();
         if settings.names_paths() {
             // Made by an earlier version, which kept the paths in the folder; given ones count more.

@@ -230,7 +230,7 @@ fn resume_locked(
     output: Output,
 ) -> Result<Outcome> {
     let path = folder.path();
-    let settings = (given.or(Locations::read(path)?)).into_settings(&record, path)?;
+    let settings = given.for_run(&record, path)?;
     let options = settings.options(output.quiet)?;
     let opened = datasets::open(&settings.source()?, &options)?;
     let public = public_facts(&opened, &settings)?;
