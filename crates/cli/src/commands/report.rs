@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use crate::report::facts::Facts;
-use crate::run::{self, RunFolder, write_whole};
+use crate::run::{self, RUN_RECORD, RunFolder, write_whole};
 use crate::tune;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
@@ -37,8 +37,10 @@ pub fn run(args: &Args) -> Result<()> {
     let report = read(&args.folder)?;
     let page = (args.html.clone()).unwrap_or_else(|| args.folder.join("report.html"));
     write(&report, &page, &args.folder.join("report.json"))?;
-    // Those of an earlier version's folder, or of a run that was killed, as well.
-    run::hide_times(&args.folder)?;
+    if args.folder.join(RUN_RECORD).exists() {
+        // Also those that an earlier version or a killed run left. A folder of something else is not ours.
+        run::hide_times(&args.folder)?;
+    }
     if args.json {
         println!("{:#}", report.json());
     } else {

@@ -11,6 +11,7 @@ mod diagnose;
 mod estimate;
 mod evaluate;
 mod facts;
+mod files;
 mod finish;
 mod folder;
 #[cfg(any(feature = "cuda", test))]
@@ -23,6 +24,7 @@ mod preset;
 mod progress;
 pub mod public_start;
 mod resolved;
+mod same_data;
 mod settings;
 mod spending;
 mod times;
@@ -33,9 +35,8 @@ pub use defaults::{known, known_shape};
 pub use device::{device, precision};
 pub use diagnose::{Look, diagnose};
 pub use estimate::estimate;
-pub use folder::{
-    Part, PartOfSearch, RUN_RECORD, RunFolder, RunRecord, lock, make, write_lasting, write_whole,
-};
+pub use files::{lock, make, write_lasting, write_whole};
+pub use folder::{Part, PartOfSearch, RUN_RECORD, RunFolder, RunRecord};
 pub use operator::Locations;
 pub use plain::train_without_privacy;
 pub use preset::Preset;

@@ -1,6 +1,6 @@
 //! Weights that a model starts from, and what is kept of them.
 
-use super::operator::same_data;
+use super::same_data::same_data;
 use super::{Locations, RunRecord, Settings};
 use crate::datasets::Source;
 use crate::number::count;

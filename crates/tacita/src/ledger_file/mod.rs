@@ -23,9 +23,11 @@
 //! truncated looks the same. (Whole lines removed from the end leave no trace in the file; a
 //! checkpoint ahead of its ledger gives that away.)
 
+mod contents;
 mod error;
 mod label;
 mod line;
+mod record;
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -34,95 +36,11 @@ use std::path::{Path, PathBuf};
 
 use tacita_accounting::{Ledger, Round};
 
+use contents::Contents;
 pub use error::LedgerFileError;
 pub use label::{Binding, LedgerLabel, SearchKind, SearchOfRun};
-use line::{Block, Bound, Chain, Entry, FORMAT, Header, Published, Stop, sha256};
-
-/// What a ledger file says, read without touching it.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct LedgerRecord {
-    /// The whole plan the run is committed to; its ε is the guarantee.
-    pub plan: Ledger,
-    /// What counts as released so far: a prefix of the plan.
-    pub released: Ledger,
-    /// False if the run used a fixed seed or showed raw quantities; then nothing about it is private.
-    pub private: bool,
-    /// What its first line says besides the plan.
-    pub label: LedgerLabel,
-    /// Whether a random search chose this run to be its published one.
-    pub published: bool,
-    /// SHA-256 of the files it binds, by name.
-    files: BTreeMap<String, String>,
-}
-
-impl LedgerRecord {
-    /// What the ledger of a run would say after so many rounds of its plan.
-    pub fn new(plan: Ledger, released: u64, private: bool, label: LedgerLabel) -> Self {
-        Self {
-            released: plan.prefix(released),
-            plan,
-            private,
-            label,
-            published: false,
-            files: BTreeMap::new(),
-        }
-    }
-
-    /// Whether a file of the run has the content that the ledger binds.
-    pub fn binding(&self, file: &str, content: &[u8]) -> Binding {
-        match self.files.get(file) {
-            Some(bound) if *bound == sha256(content) => Binding::Same,
-            Some(_) => Binding::Other,
-            None if self.label.binds_files => Binding::Missing,
-            None => Binding::None,
-        }
-    }
-
-    /// Whether the run is one that a random search keeps secret: its ledger says nothing about what
-    /// publishing it would cost.
-    pub fn is_secret(&self) -> bool {
-        let search = self.label.search.map(|search| search.kind);
-        search == Some(SearchKind::Random) && !self.published
-    }
-}
-
-/// Adds a line to the ledger of a run that is not being written: a file of the run has this content.
-/// Nothing is added if the ledger says so already.
-pub fn bind_file_to_ledger(
-    ledger: &Path,
-    file: &str,
-    content: &[u8],
-) -> Result<(), LedgerFileError> {
-    LedgerFile::take_up(ledger, |_| Ok(()))?.bind(file, content)
-}
-
-/// Adds a line to the ledger of a run of a random search: it is the one that is published.
-pub fn mark_ledger_as_published(ledger: &Path) -> Result<(), LedgerFileError> {
-    let mut ledger = LedgerFile::take_up(ledger, |_| Ok(()))?;
-    match ledger.published {
-        true => Ok(()),
-        false => ledger.append(&Published { published: true }),
-    }
-}
-
-/// Reads the ledger file of a run, finished or not.
-pub fn read_ledger_file(path: &Path) -> Result<LedgerRecord, LedgerFileError> {
-    let bytes = std::fs::read(path).map_err(io_error("read", path))?;
-    let contents = Contents::parse(path, &bytes)?;
-    let released = contents.spent_steps();
-    let Header {
-        plan,
-        private,
-        label,
-        ..
-    } = contents.header;
-    Ok(LedgerRecord {
-        published: contents.published,
-        files: contents.files,
-        ..LedgerRecord::new(plan, released, private, label)
-    })
-}
+use line::{Block, Bound, Chain, FORMAT, Header, Published, Stop, sha256};
+pub use record::{LedgerRecord, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file};
 
 /// The ledger file of a run in progress, locked against other writers.
 #[derive(Debug)]
@@ -313,6 +231,14 @@ impl LedgerFile {
         Ok(())
     }
 
+    /// Marks the run as the published one of its search.
+    fn publish(&mut self) -> Result<(), LedgerFileError> {
+        match self.published {
+            true => Ok(()),
+            false => self.append(&Published { published: true }),
+        }
+    }
+
     fn planned_steps(&self) -> u64 {
         self.header.plan.steps()
     }
@@ -350,100 +276,6 @@ impl LedgerFile {
 /// A hundredth of the plan, so that a crash wastes at most that; more than 256 saves nothing.
 fn block_steps(planned: u64) -> u64 {
     (planned / 100).clamp(1, 256)
-}
-
-/// A ledger file taken apart.
-struct Contents {
-    header: Header,
-    chain: Chain,
-    /// Steps before this one were reserved by intact lines and not given back.
-    reserved: u64,
-    /// The first step of the last block.
-    last_block: u64,
-    /// SHA-256 of bound files, by name.
-    files: BTreeMap<String, String>,
-    published: bool,
-    /// Length of the intact lines.
-    intact_bytes: usize,
-    /// Whether something follows them.
-    torn: bool,
-}
-
-impl Contents {
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, LedgerFileError> {
-        let damaged = |line: usize, reason| LedgerFileError::Damaged {
-            path: path.into(),
-            line,
-            reason,
-        };
-        let intact_bytes = bytes
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |at| at + 1);
-        let mut lines = bytes[..intact_bytes].split_inclusive(|&byte| byte == b'\n');
-        let Some(first) = lines.next() else {
-            return Err(LedgerFileError::NoHeader { path: path.into() });
-        };
-        let header = Chain::default().read::<Header>(without_newline(first));
-        let (mut header, mut chain) = header.map_err(|reason| damaged(1, reason))?;
-        if header.tacita_ledger != FORMAT || header.block_steps == 0 {
-            return Err(damaged(1, "it is of an unknown format"));
-        }
-        // Checks what deserialising alone does not.
-        header.plan = Ledger::from_json(&header.plan.to_json())?;
-
-        let planned = header.plan.steps();
-        let (mut last_block, mut reserved) = (0, 0);
-        let (mut files, mut published) = (BTreeMap::new(), false);
-        for (index, line) in lines.enumerate() {
-            let damaged = |reason| damaged(index + 2, reason);
-            let (entry, next) = chain.read(without_newline(line)).map_err(damaged)?;
-            chain = next;
-            match entry {
-                Entry::Block(Block { first, steps }) => {
-                    let most = header.block_steps.min(planned - reserved);
-                    if first != reserved || steps == 0 || steps > most {
-                        return Err(damaged("its steps do not follow those before"));
-                    }
-                    (last_block, reserved) = (first, first + steps);
-                }
-                Entry::Stop(Stop { stopped_before }) => {
-                    if !(last_block..=reserved).contains(&stopped_before) {
-                        return Err(damaged("it gives back steps that it cannot"));
-                    }
-                    (last_block, reserved) = (stopped_before, stopped_before);
-                }
-                Entry::Bound(Bound { file, sha256 }) => {
-                    files.insert(file, sha256);
-                }
-                Entry::Published(Published { published: now }) => published |= now,
-            }
-        }
-        Ok(Self {
-            header,
-            chain,
-            reserved,
-            last_block,
-            files,
-            published,
-            intact_bytes,
-            torn: intact_bytes < bytes.len(),
-        })
-    }
-
-    /// Steps that count as released, with the block that a torn line may have reserved.
-    fn spent_steps(&self) -> u64 {
-        self.reserved
-            + if self.torn {
-                self.header.block_steps
-            } else {
-                0
-            }
-    }
-}
-
-fn without_newline(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\n").unwrap_or(line)
 }
 
 /// A file no other writer can open.
