@@ -210,6 +210,14 @@ fn a_search_publishes_neither_paths_nor_times() {
             let account = ["account", "--delta", "1e-3", "--ledger", path(&ledger)];
             let said = text(&common::tacita(&account).stderr);
             assert!(said.contains("PART OF A SEARCH"), "{said}");
+            // Its weights are of these records, as the file beside the search says.
+            let weights = out.join("runs/1/model.safetensors");
+            let [csv, schema, next] = ["secret-place.csv", "schema.toml", "next"].map(beside);
+            let data = ["--csv", path(&csv), "--schema", path(&schema)];
+            let rest = "--model logistic --noise 3 --steps 2 --batch 20".split(' ');
+            let start = ["--start", path(&weights), "--out", path(&next)];
+            let arguments = [&["train"], &data[..], &rest.collect::<Vec<_>>(), &start].concat();
+            refused(&arguments, &["same records"]);
         }
     }
 }
