@@ -33,7 +33,9 @@ struct Cli {
 enum Command {
     /// Train a model privately, on a public data set or your own.
     Train(Box<commands::train::Args>),
-    /// Go on with a run that stopped or died.
+    /// List records of your own data that cannot be used: NOT PRIVATE, for your screen only.
+    Check(Box<commands::check::Args>),
+    /// Resume a run that stopped or died.
     Resume(commands::resume::Args),
     /// What a trained model says of new input.
     Predict(commands::predict::Args),
@@ -96,6 +98,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     let done = |result: anyhow::Result<()>| result.map(|()| ExitCode::SUCCESS);
     match command {
         Command::Train(args) => commands::train::run(&args),
+        Command::Check(args) => done(commands::check::run(&args)),
         Command::Resume(args) => commands::resume::run(&args),
         Command::Predict(args) => done(commands::predict::run(&args)),
         Command::Report(args) => done(commands::report::run(&args)),

@@ -85,7 +85,10 @@ fn write_facts(folder: &Path, change: Change) {
         "caveats": [],
     });
     change(&mut facts);
-    fs::write(folder.join("facts.json"), facts.to_string()).unwrap();
+    let text = facts.to_string();
+    fs::write(folder.join("facts.json"), &text).unwrap();
+    tacita::bind_file_to_ledger(&folder.join("ledger.jsonl"), "facts.json", text.as_bytes())
+        .unwrap();
 }
 
 #[test]
@@ -153,6 +156,66 @@ fn facts_and_ledger_that_disagree_are_refused_and_nothing_is_written() {
             .unwrap()
             .contains("NOT PRIVATE")
     );
+}
+
+/// Whatever the edit, the page is not written; of a ledger without the binding the page says so.
+#[test]
+fn facts_that_were_edited_are_refused_and_unbound_ones_are_said_to_be() {
+    let folder = fresh("edited");
+    let trained = tacita(
+        &["train", "--epochs", "1", "--quiet", "--json", "--out"],
+        &folder,
+    );
+    assert!(trained.status.success(), "{}", text(&trained.stderr));
+    let page = folder.join("report.html");
+    let unbound = "Nothing binds the facts";
+    assert!(!fs::read_to_string(&page).unwrap().contains(unbound));
+    fs::remove_file(&page).unwrap();
+    let file = folder.join("facts.json");
+    let (facts, ledger) = (
+        fs::read_to_string(&file).unwrap(),
+        folder.join("ledger.jsonl"),
+    );
+    for (from, to) in [
+        (
+            "\"public_record_count\": 3823",
+            "\"public_record_count\": 9999",
+        ),
+        ("\"name\": \"digits\"", "\"name\": \"others\""),
+        (
+            "\"tuning\": \"not-covered\"",
+            "\"tuning\": \"without-private-data\"",
+        ),
+    ] {
+        let edited = facts.replacen(from, to, 1);
+        assert_ne!(edited, facts, "{from}");
+        fs::write(&file, &edited).unwrap();
+        let output = tacita(&["report"], &folder);
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        assert!(
+            said.contains("not the file that the ledger binds"),
+            "{said}"
+        );
+        assert!(!page.exists());
+        // Removing the line that binds them does not help.
+        let lines = fs::read_to_string(&ledger).unwrap();
+        let less: Vec<&str> = lines
+            .lines()
+            .filter(|line| !line.contains("facts.json"))
+            .collect();
+        fs::write(&ledger, less.join("\n") + "\n").unwrap();
+        let output = tacita(&["report"], &folder);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        assert!(!page.exists());
+        fs::write(&ledger, lines).unwrap();
+    }
+    // Without a ledger nothing binds them, as in the folders of earlier versions.
+    fs::write(&file, &facts).unwrap();
+    fs::rename(&ledger, folder.join("elsewhere")).unwrap();
+    let output = tacita(&["report"], &folder);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(fs::read_to_string(&page).unwrap().contains(unbound));
 }
 
 #[test]

@@ -55,8 +55,10 @@ fn start_or_resume(steps: &str, extra: &[&str], out: &Path) -> Child {
     if out.join("run.json").exists() {
         return command(&["resume", "--quiet", path(out)]).spawn().unwrap();
     }
-    // It died before anything was written: nothing was spent.
-    assert!(!out.join("ledger.jsonl").exists());
+    // It died before its record was written: nothing was spent.
+    if let Ok(ledger) = tacita::read_ledger_file(&out.join("ledger.jsonl")) {
+        assert_eq!(ledger.released.steps(), 0);
+    }
     if out.exists() {
         fs::remove_dir_all(out).unwrap();
     }
@@ -287,9 +289,13 @@ fn a_ledger_that_was_edited_is_behind_or_is_another_is_refused() {
         (format!("{header}\n"), "entries have been lost or removed"),
         (
             fs::read_to_string(other.join("ledger.jsonl")).unwrap(),
-            "another plan",
+            "not the one that the ledger binds",
         ),
-        (String::new(), "nothing was released"),
+        (String::new(), "lost or removed, and the run has made steps"),
+        (
+            header[..20].to_string(),
+            "lost or removed, and the run has made steps",
+        ),
         ("\n".into(), "changed or damaged"),
     ];
     let untouched = common::files(&out);
@@ -326,9 +332,10 @@ fn settings_that_were_edited_do_not_go_on_under_the_old_ledger() {
     let file = out.join("run.json");
     let record = fs::read_to_string(&file).unwrap();
     for (from, to, wanted) in [
-        ("\"scale\": 2.0", "\"scale\": 1.9", "another plan"),
-        ("\"batch\": 64", "\"batch\": 60", "another plan"),
-        ("\"seed\": null", "\"seed\": 1", "private keys"),
+        ("\"scale\": 2.0", "\"scale\": 1.9", "ledger binds"),
+        ("\"batch\": 64", "\"batch\": 60", "ledger binds"),
+        ("\"seed\": null", "\"seed\": 1", "ledger binds"),
+        ("\"origin\": \"", "\"origin\": \"other ", "ledger binds"),
         ("\"name\"", "\"nme\"", "nme"),
     ] {
         let edited = record.replacen(from, to, 1);
@@ -336,4 +343,69 @@ fn settings_that_were_edited_do_not_go_on_under_the_old_ledger() {
         fs::write(&file, edited).unwrap();
         refused(&["resume", "--quiet", path(&out)], &[wanted]);
     }
+}
+
+/// Once a run has made steps, no selection of its files makes it train anew under the budget it has spent.
+#[test]
+fn a_run_without_its_ledger_is_refused_whatever_else_is_missing() {
+    let out = killed("lost", &[]);
+    for gone in [
+        &["ledger.jsonl"][..],
+        &["ledger.jsonl", "checkpoint.safetensors"],
+        &["ledger.jsonl", "checkpoint.safetensors", "metrics.jsonl"],
+    ] {
+        let copy = copied(&out, "lost-copy");
+        for name in gone {
+            fs::remove_file(copy.join(name)).unwrap();
+        }
+        let before = common::files(&copy);
+        refused(
+            &["resume", "--quiet", path(&copy)],
+            &[
+                "ledger.jsonl is missing or empty",
+                "lost or removed",
+                "start a new run",
+            ],
+        );
+        assert_eq!(common::files(&copy), before);
+    }
+}
+
+fn modified(path: &Path) -> std::time::SystemTime {
+    fs::metadata(path).unwrap().modified().unwrap()
+}
+
+fn has_one_time(out: &Path) {
+    for name in common::files(out) {
+        assert_eq!(modified(&out.join(&name)), std::time::UNIX_EPOCH, "{name}");
+    }
+    assert_eq!(modified(out), std::time::UNIX_EPOCH);
+}
+
+/// However a run ends in order; a killed one keeps its times until it is resumed or reported on.
+#[test]
+fn files_have_one_time_after_a_stop_an_error_and_a_resume() {
+    let out = fresh("resume", "times");
+    let child = command(&small("8000", &[], &out)).spawn().unwrap();
+    under_way(&out);
+    interrupt(&child);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    has_one_time(&out);
+    // An error: the checkpoint is damaged.
+    let damaged = copied(&out, "times-damaged");
+    fs::write(damaged.join("checkpoint.safetensors"), "{}").unwrap();
+    refused(&["resume", "--quiet", path(&damaged)], &["checkpoint"]);
+    has_one_time(&damaged);
+    let dead = fresh("resume", "times-killed");
+    let mut child = command(&small("1000", &[], &dead)).spawn().unwrap();
+    under_way(&dead);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_ne!(modified(&dead), std::time::UNIX_EPOCH);
+    common::printed(&["resume", "--quiet", path(&dead)]);
+    has_one_time(&dead);
+    // As an earlier version left it.
+    fs::write(dead.join("notes"), "").unwrap();
+    common::printed(&["report", path(&dead)]);
+    has_one_time(&dead);
 }

@@ -114,10 +114,15 @@ fn a_run_that_died_before_its_first_step_wants_the_same_weights() {
     summary(&still("logistic", &weights, &out));
     for file in fs::read_dir(&out).unwrap() {
         let file = file.unwrap().path();
-        if !file.ends_with("run.json") && !file.ends_with("config.toml") {
+        let kept = ["run.json", "config.toml", "ledger.jsonl"];
+        if !kept.iter().any(|name| file.ends_with(name)) {
             fs::remove_file(file).unwrap();
         }
     }
+    // What the ledger holds before the first step: the plan, and the record it binds.
+    let ledger = fs::read_to_string(out.join("ledger.jsonl")).unwrap();
+    let begun: Vec<&str> = ledger.lines().take(2).collect();
+    fs::write(out.join("ledger.jsonl"), begun.join("\n") + "\n").unwrap();
     let kept = fs::read(&weights).unwrap();
     fs::write(&weights, [&kept[..], b" "].concat()).unwrap();
     refused(
@@ -129,6 +134,70 @@ fn a_run_that_died_before_its_first_step_wants_the_same_weights() {
     assert_eq!(
         values(&weights).len(),
         values(&out.join("model.safetensors")).len()
+    );
+}
+
+/// Whatever way leads to the data: another spelling of the path, a link, a copy.
+#[cfg(unix)]
+#[test]
+fn weights_of_the_same_file_are_not_public_by_any_way_to_it() {
+    let folder = common::empty("start", "ways");
+    let rows = |shift: usize| -> String {
+        let rows = (0..60).map(|row| format!("{},{}\n", (row + shift) % 10, row % 2));
+        rows.collect()
+    };
+    let file = |name: &str| folder.join(name);
+    fs::write(file("a.csv"), format!("x,y\n{}", rows(0))).unwrap();
+    fs::write(file("b.csv"), format!("x,y\n{}", rows(1))).unwrap();
+    fs::copy(file("a.csv"), file("copy.csv")).unwrap();
+    fs::hard_link(file("a.csv"), file("hard.csv")).unwrap();
+    std::os::unix::fs::symlink(file("a.csv"), file("soft.csv")).unwrap();
+    fs::write(file("schema.toml"), "[columns.x]\nmin = 0\nmax = 10\n").unwrap();
+    let declared = "--schema schema.toml --label y --classes 0,1 --records 60 --noise 3 --steps 2 --batch 10 \
+                    --model logistic --quiet";
+    let train = |csv: &str, rest: &[&str]| {
+        let mut command = common::command(&["train", "--csv", csv]);
+        let command = command
+            .current_dir(&folder)
+            .args(declared.split_whitespace());
+        command.args(rest).output().unwrap()
+    };
+    assert!(train("a.csv", &["--out", "first"]).status.success());
+    let start = ["--start", "first/model.safetensors", "--out", "second"];
+    let absolute = file("a.csv");
+    for way in [
+        "a.csv",
+        "./a.csv",
+        "first/../a.csv",
+        path(&absolute),
+        "copy.csv",
+        "hard.csv",
+        "soft.csv",
+    ] {
+        let output = train(way, &start);
+        let said = common::text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{way}");
+        assert!(
+            said.contains("same records") && !file("second").exists(),
+            "{way}: {said}"
+        );
+    }
+    // By a link to the weights as well.
+    std::os::unix::fs::symlink(file("first/model.safetensors"), file("w.safetensors")).unwrap();
+    let linked = ["--start", "w.safetensors", "--out", "second"];
+    assert_eq!(train("a.csv", &linked).status.code(), Some(2));
+    let output = train("b.csv", &start);
+    assert!(output.status.success(), "{}", common::text(&output.stderr));
+    // Where it is not known which records they are of, they are not taken for others.
+    fs::remove_file(file("first.operator.json")).unwrap();
+    let output = train(
+        "b.csv",
+        &["--start", "first/model.safetensors", "--out", "third"],
+    );
+    let said = common::text(&output.stderr);
+    assert!(
+        output.status.code() == Some(2) && said.contains("may be the same records"),
+        "{said}"
     );
 }
 

@@ -351,7 +351,7 @@ fn folder_of_a_private_run_holds_public_things_only() {
     let record = "tacita_run version name settings model shape kind channels height width scale \
                   public_record_count preparation input size white about origin licence caveats";
     let ledger = "tacita_ledger private block_steps plan neighbours rounds sampling kind rate noise_multipliers \
-                  times chain first steps stopped_before";
+                  times chain first steps stopped_before label binds_files file sha256";
     let metrics = "step threshold learning_rate test_score";
     let facts = "tacita_facts name data licence record public_record_count caveats preparation what origin model \
                  parameters optimizer learning_rate points clipping thresholds plan neighbours rounds \

@@ -57,7 +57,10 @@ pub use card::keep_kernels;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use diagnostics::{Clipped, Diagnosis, NOISE_DRAWS, Probe};
 pub use keys::{KeyError, Keys};
-pub use ledger_file::{LedgerFileError, LedgerRecord, read_ledger_file};
+pub use ledger_file::{
+    Binding, LedgerFileError, LedgerLabel, LedgerRecord, SearchKind, SearchOfRun,
+    bind_file_to_ledger, mark_ledger_as_published, read_ledger_file,
+};
 pub use model_file::{load_model, save_model};
 pub use parameters::{CoverageError, Parameter, Parameters};
 pub use pass::PassError;

@@ -5,12 +5,13 @@ use super::plan::SizeArgs;
 use super::statement::{check_finite, circumstances, figure, short, to_json, warrant};
 use crate::number::{exact, up};
 use crate::plot;
-use crate::run::{Part, RunFolder};
+use crate::run::{PartOfSearch, RunFolder};
 use crate::tune;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use tacita::{LedgerRecord, SearchKind};
 use tacita_accounting::{Ledger, Reading, check_delta, check_epsilon, whole_grid};
 
 /// Arguments of `tacita account`.
@@ -134,13 +135,22 @@ fn ledgers(args: &Args) -> Result<Vec<(String, Ledger)>> {
 /// How the ledger file of a training run begins.
 const RUN_LEDGER: &str = "{\"tacita_ledger\":";
 
-/// The ledger of one run of a search does not pay for the choice among them. Of the best of a random search it says
-/// nothing at all; of a run of a grid it is what that run alone costs, and that is said.
-fn of_a_search(ledger: &Path) -> Result<()> {
-    let folder = ledger.parent().unwrap_or(Path::new(""));
+/// The ledger of one run of a search does not pay for the choice among them. Of a run of a random search it says
+/// nothing at all; of a run of a grid it is what that run alone costs, and that is said. Its first line tells, wherever
+/// it was copied; of a ledger of an earlier version, the record beside it.
+fn of_a_search(path: &Path, ledger: &LedgerRecord) -> Result<()> {
+    let shown = path.display();
+    ensure!(
+        !ledger.is_secret(),
+        "{shown} is of one of the secret runs of a random search, of which only the best may be seen; it does not say \
+         what publishing anything costs"
+    );
+    let folder = path.parent().unwrap_or(Path::new(""));
     let folder = Path::new(".").join(folder);
     tune::refuse_secret(&folder)?;
-    let Some(search) = (RunFolder::open(&folder).ok()).and_then(|(_, record)| record.search) else {
+    let beside = || (RunFolder::open(&folder).ok()).and_then(|(_, record)| record.search);
+    let search = (ledger.label.search).or_else(|| beside().map(PartOfSearch::in_ledger));
+    let Some(search) = search else {
         return Ok(());
     };
     let guarantee = format!(
@@ -149,15 +159,13 @@ fn of_a_search(ledger: &Path) -> Result<()> {
         exact(search.delta)
     );
     ensure!(
-        search.part == Part::Grid,
-        "{} is of the best run of a random search, whose ledger alone does not say what publishing it costs; \
-         the guarantee is that of the search: {guarantee}",
-        ledger.display()
+        search.kind == SearchKind::Grid,
+        "{shown} is of the best run of a random search, whose ledger alone does not say what publishing it costs; \
+         the guarantee is that of the search: {guarantee}"
     );
     eprintln!(
-        "PART OF A SEARCH: {} is of one run of a grid. The figures are of this run alone; all that the search \
-         published, the choice included, keeps {guarantee}.",
-        ledger.display()
+        "PART OF A SEARCH: {shown} is of one run of a grid. The figures are of this run alone; all that the search \
+         published, the choice included, keeps {guarantee}."
     );
     Ok(())
 }
@@ -181,7 +189,7 @@ pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
                  The figures are those the plan would have with secret keys."
             );
         }
-        of_a_search(path)?;
+        of_a_search(path, &record)?;
         // The whole plan, even if the run stopped early: stopping may depend on what was seen.
         record.plan
     } else {

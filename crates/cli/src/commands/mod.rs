@@ -3,6 +3,7 @@
 pub mod account;
 pub mod bench;
 pub mod calibrate;
+pub mod check;
 mod choice;
 pub mod figures;
 mod plan;

@@ -308,7 +308,7 @@ impl Args {
         let look = || {
             let mut settings = experiment.common_settings()?;
             settings.data_dir.clone_from(&self.data_dir);
-            run::look(&settings, Output { quiet: true })
+            run::look(&settings, Output::NONE)
         };
         let mut noise = Noise::find(column, self.accountant, look)?;
         for settings in &mut noise.settings {

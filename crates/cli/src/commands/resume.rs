@@ -1,7 +1,7 @@
-//! `tacita resume`: goes on with a run that stopped or died.
+//! `tacita resume`: resumes a run that stopped or died.
 
 use super::train;
-use crate::run::{self, Output, RunFolder};
+use crate::run::{self, Locations, Output, RunFolder};
 use crate::tune;
 use anyhow::{Result, ensure};
 use std::path::PathBuf;
@@ -10,22 +10,41 @@ use std::process::ExitCode;
 /// Arguments of `tacita resume`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A private run takes fresh keys and goes on after the last step its ledger holds: steps lost between the last \
+A private run takes fresh keys and continues after the last step its ledger holds: steps lost between the last \
 checkpoint and a crash stay spent. With --seed, which is not private, they are made again, and the result is \
 that of an unbroken run.
 
-Example:
-  tacita resume runs/digits-1")]
+A run folder holds the name of its data, not their path. The path is kept beside it, in DIR.operator.json; \
+where that is missing, or the data have moved, say where they are.
+
+Examples:
+  tacita resume runs/digits-1
+  tacita resume runs/patients-1 --data /data/patients.csv")]
 pub struct Args {
     /// Folder of the run
     #[arg(value_name = "DIR")]
     folder: PathBuf,
+    /// Your own data, a file or a folder, if they have moved
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Its test records, if they have moved
+    #[arg(long, value_name = "FILE")]
+    test: Option<PathBuf>,
+    /// Folder of public data sets, if it has moved
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// The initial weights, if they have moved and no step was made yet
+    #[arg(long, value_name = "FILE")]
+    start: Option<PathBuf>,
     /// Print a summary in JSON
     #[arg(long)]
     json: bool,
     /// No progress bar and no words but the summary
     #[arg(long)]
     quiet: bool,
+    /// Show how long it takes: NOT PRIVATE, since that depends on the true number of records
+    #[arg(long)]
+    timing: bool,
 }
 
 /// Runs `tacita resume`.
@@ -35,11 +54,21 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     // Its own ε does not pay for the search.
     ensure!(
         record.search.is_none(),
-        "{} is a run of a search, whose guarantee covers all its runs together; go on with the search by its \
+        "{} is a run of a search, whose guarantee covers all its runs together; resume the search by its \
          `tacita tune` command. Nothing was spent",
         args.folder.display()
     );
-    let output = Output { quiet: args.quiet };
-    let outcome = run::resume(&args.folder, output)?;
-    Ok(train::finish(&outcome, args.json))
+    let output = Output {
+        quiet: args.quiet,
+        timing: args.timing,
+    };
+    let given = Locations {
+        data: args.data.clone(),
+        test: args.test.clone(),
+        data_dir: args.data_dir.clone(),
+        start: args.start.clone(),
+        ..Locations::default()
+    };
+    let outcome = run::resume(&args.folder, given, output)?;
+    Ok(train::finish(&outcome, args.json, output))
 }

@@ -23,7 +23,7 @@ Examples:
   tacita train --data fashion-mnist --epsilon 3 --epochs 30
   tacita train --data mnist --clipping online --rate-schedule online --optimizer sgd --learning-rate 1
   tacita train --data mnist --clipping abadi:1.5 --threshold-decay 2 --growing-mu 2 --optimizer sgd
-  tacita train --csv patients.csv --label outcome --schema patients.toml --records 5000 --test-share 0.2
+  tacita train --csv patients.csv --data-name patients --label outcome --schema patients.toml --records 5000
   tacita train --data fashion-mnist --preset best --epsilon 1
   tacita train run.toml --dry-run")]
 pub struct Args {
@@ -44,6 +44,9 @@ pub struct Args {
     /// No progress bar and no words but the summary
     #[arg(long)]
     quiet: bool,
+    /// Show how long it takes: NOT PRIVATE, since that depends on the true number of records
+    #[arg(long)]
+    timing: bool,
 }
 
 /// Runs `tacita train`.
@@ -57,9 +60,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         dry_run(settings, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let output = Output { quiet: args.quiet };
+    let output = Output {
+        quiet: args.quiet,
+        timing: args.timing,
+    };
     let outcome = run::start(settings, args.out.as_deref(), None, output)?;
-    Ok(finish(&outcome, args.json))
+    Ok(finish(&outcome, args.json, output))
 }
 
 /// Names the default data set, so that it stands in the run folder.
@@ -74,7 +80,13 @@ fn with_set_named(mut settings: Settings) -> Settings {
 pub const STOPPED: u8 = 130;
 
 /// Prints what a run gave.
-pub fn finish(outcome: &Outcome, as_json: bool) -> ExitCode {
+pub fn finish(outcome: &Outcome, as_json: bool, output: Output) -> ExitCode {
+    if output.timing {
+        eprintln!(
+            "NOT PRIVATE: training took {:.1} s, which depends on the true number of records; do not publish it",
+            outcome.seconds
+        );
+    }
     let words = if as_json {
         format!("{}\n", summary(outcome))
     } else {
@@ -107,7 +119,6 @@ fn summary(outcome: &Outcome) -> Value {
         "steps": outcome.steps,
         "planned_steps": report.steps,
         "noise_multiplier": report.noise_multipliers[0],
-        "seconds": outcome.seconds,
         "folder": outcome.folder,
     });
     if let Some(start) = &outcome.start {
@@ -121,32 +132,36 @@ fn text(outcome: &Outcome) -> String {
     if let Some(spent) = outcome.spent {
         lines.push(format!(
             "Stopped after {} of {} steps, which cost ε ≈ {spent:.2}. The guarantee is that of the whole plan, \
-             below. Go on with: tacita resume {}\n",
+             below. Resume it by: tacita resume {}\n",
             outcome.steps,
             outcome.report.steps,
             outcome.folder.display()
         ));
     }
     match &outcome.evaluation {
-        Some(Evaluation::PublicTest { accuracy, records, on, .. }) => lines.push(format!(
-            "Accuracy {:.1} % on {} {on}, after {:.1} s",
+        Some(Evaluation::PublicTest {
+            accuracy,
+            records,
+            on,
+            ..
+        }) => lines.push(format!(
+            "Accuracy {:.1} % on {} {on}",
             100.0 * accuracy,
-            count(*records),
-            outcome.seconds
+            count(*records)
         )),
-        Some(Evaluation::NoisyCount { accuracy, noise_std, .. }) => lines.push(format!(
-            "Accuracy {:.1} % ± {:.1} % (noise) on private test records, part of the budget; after {:.1} s",
+        Some(Evaluation::NoisyCount {
+            accuracy,
+            noise_std,
+            ..
+        }) => lines.push(format!(
+            "Accuracy {:.1} % ± {:.1} % (noise) on private test records, part of the budget",
             100.0 * accuracy,
-            100.0 * noise_std,
-            outcome.seconds
+            100.0 * noise_std
         )),
-        None => match outcome.squared_error {
-            Some(error) => lines.push(format!(
-                "Mean squared error {error:.5} on public test records, after {:.1} s",
-                outcome.seconds
-            )),
-            None => lines.push(format!("Trained in {:.1} s", outcome.seconds)),
-        },
+        None => lines.push(match outcome.squared_error {
+            Some(error) => format!("Mean squared error {error:.5} on public test records"),
+            None => "Trained".to_string(),
+        }),
     }
     lines.push(format!("\n{}", outcome.report));
     if outcome.start.is_some() {
@@ -205,10 +220,11 @@ fn dry_run(settings: Settings, as_json: bool) -> Result<()> {
                 private_test: own_test && !settings.public_test,
                 public_test: own_test && settings.public_test,
             };
-            (public, shape.zip(classes), "your data".to_string())
+            let name = settings.clone().with_data_name()?.data_name;
+            (public, shape.zip(classes), name.unwrap_or_default())
         }
     };
-    let resolved = Resolved::new(settings, public, None)?;
+    let resolved = Resolved::new(settings.complete()?, public, None)?;
     let weights = PublicStart::read(&resolved.settings)?;
     let start = match input {
         Some(_) => run::check_model(&resolved.settings, public, weights.as_ref())?,

@@ -59,7 +59,10 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let shown = args.space.display();
     let text = std::fs::read_to_string(&args.space)
         .with_context(|| format!("cannot read the search space {shown}"))?;
-    let output = Output { quiet: args.quiet };
+    let output = Output {
+        quiet: args.quiet,
+        timing: false,
+    };
     let device = args.device.clone();
     let Some(out) = &args.out else {
         let preview = tune::preview(&text, device, output);

@@ -33,7 +33,7 @@ pub struct TestSet {
 /// Where records come from and what to know about them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct About {
-    /// Who made them, or which file they are.
+    /// Who made them, or what their owner calls them.
     pub origin: String,
     /// What they may be used for.
     pub licence: String,
@@ -52,34 +52,19 @@ impl DataSet {
         &self.preparation.classes
     }
 
-    /// Refuses sets no classifier can be trained on.
+    /// Refuses a public set that cannot be the one it is said to be. Never for the user's own
+    /// records: the refusal would depend on a single one of them.
     pub(super) fn checked(self) -> Result<Self> {
-        let test = self.test.as_ref().map(|test| test.records.count());
-        check_labels(self.training.labels(), test, self.classes(), &self.about)?;
+        let (labels, origin) = (self.training.labels(), &self.about.origin);
+        ensure!(
+            labels.iter().any(|label| *label != labels[0]),
+            "{origin}: the records to train on must be of two classes at least"
+        );
+        let test = self.test.as_ref();
+        ensure!(
+            test.is_none_or(|test| test.records.count() > 0),
+            "{origin}: the test set is empty"
+        );
         Ok(self)
     }
-}
-
-/// Refuses records no classifier can be trained or tested on.
-pub(super) fn check_labels(
-    labels: &[u16],
-    test: Option<usize>,
-    classes: &[String],
-    about: &About,
-) -> Result<()> {
-    let origin = &about.origin;
-    ensure!(
-        !labels.is_empty(),
-        "{origin}: there are no records to train on"
-    );
-    ensure!(
-        labels.iter().any(|label| *label != labels[0]),
-        "{origin}: all records have the class {}; a classifier needs records of two classes at least",
-        super::nearest::shown(&classes[usize::from(labels[0])])
-    );
-    ensure!(
-        test != Some(0),
-        "{origin}: the test set is empty; give a larger share or another file"
-    );
-    Ok(())
 }

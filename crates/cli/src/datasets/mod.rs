@@ -11,8 +11,13 @@
 //!    public, names of the classes, origin and caveats, and the preparation, which is written into
 //!    the run folder so that new input is prepared in the same way.
 //!
+//! Of the user's own data, what is wrong with a *file* (it is missing, its header lacks a column) is
+//! an error; what is wrong with a *record* is not, since the error would tell that the record is
+//! there. Such records are left out by [`BadRecords`], and `tacita check` lists them.
+//!
 //! [`read_inputs`] reads new input for a trained model. The split into training and test is explicit, and decided for each record by that record alone.
 
+mod bad_record;
 mod builtin;
 mod data_set;
 mod digits;
@@ -30,6 +35,7 @@ mod statistics;
 #[allow(clippy::unwrap_used)]
 mod testkit;
 
+pub use bad_record::{BadRecords, Listed};
 pub use builtin::Builtin;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
@@ -93,6 +99,22 @@ pub struct Options {
     pub estimate_bounds: bool,
     /// Handcrafted features instead of pixels or words.
     pub features: Option<Features>,
+    /// The public name of the user's own data, which are never named by their path.
+    pub data_name: Option<String>,
+    /// What becomes of the user's records that cannot be used.
+    pub bad_records: BadRecords,
+}
+
+impl Source {
+    /// What the user's own data are called unless named: by their kind.
+    pub fn kind_of_own(&self) -> Option<&'static str> {
+        match self {
+            Self::Builtin(_) => None,
+            Self::Csv { .. } | Self::Parquet { .. } => Some("table"),
+            Self::Jsonl { .. } => Some("texts"),
+            Self::Images { .. } => Some("images"),
+        }
+    }
 }
 
 impl Options {

@@ -17,7 +17,7 @@ const MOST_BUCKETS: usize = 4096;
 ///
 /// ```toml
 /// records = 5000                    # how many there are, if that is public
-/// bad_rows = "drop"                 # or "error", the default
+/// bad_rows = "drop"                 # the rule for records that cannot be used, and the only one
 ///
 /// [label]
 /// column = "outcome"
@@ -58,12 +58,14 @@ pub struct Schema {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BadRows {
-    /// Stop and name the line.
-    #[default]
-    Error,
     /// Leave it out. Whether a record is left out depends on that record alone, and how many were
     /// is not said.
+    #[default]
     Drop,
+    /// Stop and name the line, as earlier versions did: a run that was not stopped tells that every
+    /// record is good. Understood in old run folders, where it means [`BadRows::Drop`] now, and
+    /// refused in new ones.
+    Error,
 }
 
 /// The column to predict.
@@ -122,6 +124,17 @@ impl Schema {
         let text = super::formats::compressed::read_text(path)?;
         (toml::from_str(&text).map_err(|error| toml_error(&error)))
             .with_context(|| format!("{}", path.display()))
+    }
+
+    /// Refuses a rule under which the end of a run would depend on a single record.
+    pub fn check_bad_rows(&self) -> Result<()> {
+        ensure!(
+            self.bad_rows == BadRows::Drop,
+            "bad_rows = \"error\" cannot be kept by a private run: whether it stops would tell whether a single \
+             record is good. Leave the line out, and such records are left out; `tacita check` lists them \
+             beforehand. Nothing was spent"
+        );
+        Ok(())
     }
 
     /// The declared classes.

@@ -3,7 +3,8 @@
 use super::facts::{Evaluation, FORMAT, Facts, KeySource, Origin, PhaseKind, Trace, Tuning};
 use super::figures;
 use anyhow::{Context, Result, ensure};
-use tacita_accounting::{Ledger, Round, check_delta};
+use tacita::LedgerRecord;
+use tacita_accounting::{Round, check_delta};
 
 /// An error if the facts contradict themselves.
 pub fn check(facts: &Facts) -> Result<()> {
@@ -58,9 +59,11 @@ pub fn check(facts: &Facts) -> Result<()> {
     Ok(())
 }
 
-/// An error if the run's own ledger disagrees: another plan, other keys, or fewer rounds than the
-/// facts claim. (More rounds are possible: rounds lost in a crash count as spent.)
-pub fn agree(facts: &Facts, plan: &Ledger, released: u64, private_keys: bool) -> Result<()> {
+/// An error if the run's own ledger disagrees: another plan, other keys, another search, or fewer rounds
+/// than the facts claim. (More rounds are possible: rounds lost in a crash count as spent.)
+pub fn agree(facts: &Facts, ledger: &LedgerRecord) -> Result<()> {
+    let (plan, private_keys) = (&ledger.plan, ledger.private);
+    let released = ledger.released.steps();
     ensure!(
         facts.plan == *plan,
         "the facts and the ledger hold different plans ({} and {} rounds); one of them was edited or \
@@ -80,6 +83,37 @@ pub fn agree(facts: &Facts, plan: &Ledger, released: u64, private_keys: bool) ->
         "the facts say that {} rounds were released, the ledger holds {released}; the ledger was cut \
          short or belongs to another run",
         facts.rounds_made
+    );
+    agree_on_search(facts, ledger)
+}
+
+/// A run of a search states the guarantee of the search, which its ledger holds.
+fn agree_on_search(facts: &Facts, ledger: &LedgerRecord) -> Result<()> {
+    let Some(search) = ledger.label.search else {
+        // Ledgers of earlier versions did not say.
+        let claimed = matches!(facts.tuning, Tuning::PartOfSearch { .. });
+        ensure!(
+            !claimed || !ledger.label.binds_files,
+            "the facts say that the run is a part of a search, the ledger does not; one of them was edited or \
+             belongs to another run"
+        );
+        return Ok(());
+    };
+    ensure!(
+        !ledger.is_secret(),
+        "the ledger is of one secret run of a random search, of which only the best may be seen: neither the run \
+         nor its ledger has a guarantee of its own"
+    );
+    let stated = Tuning::PartOfSearch {
+        epsilon_upper: search.epsilon_upper,
+        delta: search.delta,
+    };
+    ensure!(
+        facts.tuning == stated,
+        "the ledger says that the run is a part of a search that keeps epsilon {} at delta {:e}, the facts do not; \
+         one of them was edited or belongs to another run",
+        search.epsilon_upper,
+        search.delta
     );
     Ok(())
 }

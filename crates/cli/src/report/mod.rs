@@ -20,7 +20,7 @@ use facts::{Facts, Tuning};
 use figures::{Figures, SideCost};
 use odds::Attack;
 use serde_json::{Value, json};
-use tacita_accounting::Ledger;
+use tacita::LedgerRecord;
 
 /// False-alarm rates of the attacks that are bounded.
 const FALSE_ALARMS: [f64; 3] = [0.001, 0.01, 0.1];
@@ -68,15 +68,10 @@ impl Report {
 
     /// The same with the run's ledger beside it: what the ledger holds must be what the facts say.
     /// The ledger decides how many rounds were released.
-    pub fn with_ledger(
-        mut facts: Facts,
-        plan: &Ledger,
-        released: u64,
-        private_keys: bool,
-    ) -> Result<Self> {
+    pub fn with_ledger(mut facts: Facts, ledger: &LedgerRecord) -> Result<Self> {
         check::check(&facts)?;
-        check::agree(&facts, plan, released, private_keys)?;
-        facts.rounds_made = released;
+        check::agree(&facts, ledger)?;
+        facts.rounds_made = ledger.released.steps();
         Self::new(facts)
     }
 

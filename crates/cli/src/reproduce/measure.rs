@@ -4,7 +4,7 @@ use super::experiment::{Accountant, Column, Measure};
 use super::machine;
 use super::results::Trial;
 use crate::report::facts::Evaluation;
-use crate::run::{self, Output, PublicFacts, RunFolder, Settings};
+use crate::run::{self, Locations, Output, PublicFacts, RunFolder, Settings};
 use crate::tune::Certificate;
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -113,13 +113,13 @@ pub fn measure(
 }
 
 fn run_privately(settings: Settings, place: &Path) -> Result<Option<run::Outcome>> {
-    let output = Output { quiet: true };
+    let output = Output::NONE;
     // A run that began on another device begins anew.
     let begun = RunFolder::open(place)
         .is_ok_and(|(_, record)| record.settings.device == settings.device)
         && place.join("ledger.jsonl").exists();
     let outcome = if begun {
-        run::resume(place, output)?
+        run::resume(place, Locations::of(&settings), output)?
     } else {
         if place.exists() {
             fs::remove_dir_all(place)

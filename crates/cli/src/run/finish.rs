@@ -3,16 +3,21 @@
 use super::evaluate::{evaluate, mean};
 use super::metrics::Metrics;
 use super::{FromSet, Outcome, Part, Resolved, RunFolder, RunRecord, facts, spending, write_whole};
-use crate::commands::report as report_command;
+use crate::commands::report::{self as report_command, FACTS};
 use crate::models::{Score, Scored};
 use crate::report::facts::{Evaluation, Facts};
 use anyhow::{Context, Result};
 use burn::tensor::Device;
-use tacita::Trained;
+use tacita::{Binding, Trained};
 
-/// The noisy accuracy that an earlier attempt released and wrote down.
+/// The noisy accuracy that an earlier attempt released and wrote down, unless it was edited since.
 fn earlier_evaluation(folder: &RunFolder) -> Option<Evaluation> {
     let text = std::fs::read_to_string(folder.facts()).ok()?;
+    let ledger = tacita::read_ledger_file(&folder.ledger()).ok()?;
+    let binding = ledger.binding(FACTS, text.as_bytes());
+    if !matches!(binding, Binding::Same | Binding::None) {
+        return None;
+    }
     let facts: Facts = serde_json::from_str(&text).ok()?;
     facts.evaluation
 }
@@ -56,6 +61,8 @@ impl Finish<'_> {
         let mut rounds = run.plan.statistics() + steps;
         let mut lost_score = false;
         let evaluation = match (test, unscored) {
+            // Nothing to score: that is no reason to end a run that is made.
+            (Some((test, true)), _) if test.count() == 0 => None,
             (Some((test, true)), _) => {
                 let scores = evaluate(&model, &test, device);
                 match M::SCORE {
@@ -110,6 +117,8 @@ impl Finish<'_> {
             );
         }
         let text = format!("{:#}\n", serde_json::to_value(&facts)?);
+        // Before the file itself, so that facts that are there are always bound.
+        tacita::bind_file_to_ledger(&folder.ledger(), FACTS, text.as_bytes())?;
         write_whole(&folder.facts(), text.as_bytes())?;
         let path = folder.path();
         // A secret run has no guarantee of its own, so it has no report unless it is published.

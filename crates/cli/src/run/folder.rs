@@ -1,25 +1,32 @@
 //! The folder of a run. Everything in it may be published if the run was private: no key, index, loss,
-//! time or realised batch size is written.
+//! time, realised batch size or path of the data is written, and all its files have one time.
 
-use super::{ModelName, Settings, StartedFrom};
+use super::files::{lock, make, write_lasting, write_whole};
+use super::{Locations, ModelName, Settings, StartedFrom};
 use crate::datasets::{About, Preparation, Shape};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use tacita::Checkpoint;
+use tacita::{Binding, Checkpoint, LedgerFileError, SearchKind, SearchOfRun};
 
 /// A folder with the files of one run.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    /// Held while the run goes on, so that no other process writes into the folder.
+    /// Held while the run lasts, so that no other process writes into the folder.
     _lock: Option<File>,
 }
 
 /// The only format there is.
 const FORMAT: u32 = 1;
+
+/// The first line of the settings of a run on the user's own data.
+const NAMES_NOT_PATHS: &str = "# The data are named, not their paths. To train on them again, give the path too, as with --csv FILE.\n";
+
+/// The file of the [`RunRecord`].
+pub const RUN_RECORD: &str = "run.json";
 
 /// What `resume` and `predict` need to know, written before the first step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,6 +88,20 @@ pub enum Part {
     Winner,
 }
 
+impl PartOfSearch {
+    /// The same as the first line of the run's ledger holds it, so that it stays true of the ledger alone.
+    pub fn in_ledger(self) -> SearchOfRun {
+        SearchOfRun {
+            kind: match self.part {
+                Part::Grid => SearchKind::Grid,
+                Part::Secret | Part::Winner => SearchKind::Random,
+            },
+            epsilon_upper: self.epsilon_upper,
+            delta: self.delta,
+        }
+    }
+}
+
 impl RunFolder {
     /// Makes the folder asked for, or the first free one of `runs/NAME-1`, `runs/NAME-2`, …
     pub fn create(path: Option<&Path>, name: &str) -> Result<Self> {
@@ -131,10 +152,17 @@ impl RunFolder {
         };
         let file = folder.record();
         let text = match fs::read_to_string(&file) {
-            Err(error) if error.kind() == ErrorKind::NotFound && !folder.nothing_was_recorded() => {
+            Err(error) if error.kind() == ErrorKind::NotFound && !folder.nothing_was_released() => {
                 bail!(
-                    "{} does not exist: the run died before its first step, after a statistic of the \
-                     records was recorded as released; start a new run with a budget of its own",
+                    "{} does not exist: it was removed, or the run died before its first step, after a statistic \
+                     of the records was recorded as released; start a new run with a budget of its own",
+                    file.display()
+                )
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound && folder.ledger().exists() => {
+                bail!(
+                    "{} does not exist: the run died before its first step and nothing was spent; remove the \
+                     folder and start again",
                     file.display()
                 )
             }
@@ -166,23 +194,84 @@ impl RunFolder {
         }
     }
 
-    /// Writes the record and the settings.
-    pub fn write_record(&self, record: &RunRecord) -> Result<()> {
-        let text = serde_json::to_string_pretty(record)?;
-        write_whole(&self.record(), text.as_bytes())?;
-        write_whole(
-            &self.path.join("config.toml"),
-            record.settings.to_toml()?.as_bytes(),
-        )
+    /// Writes the record, whose text the ledger binds already, and the settings.
+    pub fn write_record(&self, record: &RunRecord, text: &str) -> Result<()> {
+        write_lasting(&self.record(), text.as_bytes())?;
+        let mut settings = record.settings.to_toml()?;
+        if record.settings.own_data().is_some() {
+            settings.insert_str(0, NAMES_NOT_PATHS);
+        }
+        write_whole(&self.path.join("config.toml"), settings.as_bytes())
     }
 
-    /// Whether nothing can have been released: the ledger is not there or ends within its first line,
-    /// and there is no trace of a step.
-    pub fn nothing_was_recorded(&self) -> bool {
-        let began = fs::read(self.ledger()).is_ok_and(|bytes| bytes.contains(&b'\n'));
-        let stepped = fs::metadata(self.metrics()).is_ok_and(|file| file.len() > 0);
-        let kept = [self.checkpoint(), self.model(), self.facts()];
-        !began && !stepped && !kept.iter().any(|file| file.exists())
+    /// Whether the record was written, without which a run cannot be resumed.
+    pub fn has_record(&self) -> bool {
+        self.record().exists()
+    }
+
+    /// Whether nothing can have been released: the ledger holds no step, and there is no trace of one.
+    pub fn nothing_was_released(&self) -> bool {
+        let spent = match tacita::read_ledger_file(&self.ledger()) {
+            Ok(ledger) => ledger.released.steps() > 0,
+            Err(error) => !is_silent(&error),
+        };
+        !spent && !self.has_trace_of_steps()
+    }
+
+    /// The same of any folder.
+    pub fn nothing_was_released_in(path: &Path) -> bool {
+        let path = path.to_path_buf();
+        Self { path, _lock: None }.nothing_was_released()
+    }
+
+    /// Whether anything but the ledger tells of a step.
+    fn has_trace_of_steps(&self) -> bool {
+        let lines = fs::metadata(self.metrics()).is_ok_and(|file| file.len() > 0);
+        // One is written before the first step; one that cannot be read may be of any.
+        let checkpoint = self.checkpoint().exists()
+            && Checkpoint::read(&self.checkpoint()).map_or(true, |kept| kept.step > 0);
+        lines || checkpoint || self.model().exists() || self.facts().exists()
+    }
+
+    /// Refuses a run whose ledger is gone, or whose record is not the one that the ledger binds: it would
+    /// go on under a budget that is spent.
+    pub fn check_ledger(&self) -> Result<()> {
+        let path = self.ledger();
+        let ledger = match tacita::read_ledger_file(&path) {
+            Err(error) if is_silent(&error) => bail!(
+                "{} is missing or empty, and it is written before anything else of a run, so entries have been \
+                 lost or removed{}: what was spent is unknown. Restore it from a copy; without one, count the \
+                 whole plan as spent and start a new run with a budget of its own. Nothing more was spent",
+                path.display(),
+                match self.has_trace_of_steps() {
+                    true => ", and the run has made steps",
+                    false => "",
+                }
+            ),
+            read => read?,
+        };
+        let record = self.record();
+        let text =
+            fs::read(&record).with_context(|| format!("cannot read {}", record.display()))?;
+        match ledger.binding(RUN_RECORD, &text) {
+            Binding::Same | Binding::None => Ok(()),
+            Binding::Other => bail!(
+                "{} is not the one that the ledger binds: it was edited, or belongs to another run; restore it \
+                 from a copy. Nothing more was spent",
+                record.display()
+            ),
+            Binding::Missing => bail!(
+                "{} lacks its second line, which binds {RUN_RECORD}: entries have been lost or removed, so what \
+                 was spent is unknown. Restore it from a copy; without one, count the whole plan as spent and \
+                 start a new run with a budget of its own. Nothing more was spent",
+                path.display()
+            ),
+        }
+    }
+
+    /// Gives all files one time.
+    pub fn hide_times(&self) -> Result<()> {
+        super::hide_times(&self.path)
     }
 
     /// Whether the ledger holds a step, not only a statistic before the first.
@@ -202,17 +291,8 @@ impl RunFolder {
 
     /// Takes the folder away again, as after an error at the start.
     pub fn remove(&self) {
+        let _ = fs::remove_file(Locations::file(&self.path));
         let _ = fs::remove_dir_all(&self.path);
-    }
-
-    /// Takes away a ledger that holds nothing.
-    pub fn remove_ledger(&self) -> Result<()> {
-        match fs::remove_file(self.ledger()) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(error).with_context(|| format!("cannot remove {}", self.ledger().display()))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// The folder.
@@ -251,68 +331,25 @@ impl RunFolder {
     }
 
     fn record(&self) -> PathBuf {
-        self.path.join("run.json")
+        self.path.join(RUN_RECORD)
+    }
+}
+
+/// Whether a ledger is not there, or says nothing.
+fn is_silent(error: &LedgerFileError) -> bool {
+    match error {
+        LedgerFileError::NoHeader { .. } => true,
+        LedgerFileError::Io { source, .. } => source.kind() == ErrorKind::NotFound,
+        _ => false,
     }
 }
 
 impl RunRecord {
     /// The format number, for a new record.
     pub const FORMAT: u32 = FORMAT;
-}
 
-/// Writes beside the file and renames, so that no reader sees half of it.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".new");
-    let beside = path.with_file_name(name);
-    let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written.with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// The same for what must outlive a crash of the machine: file and folder are on the disk when it returns.
-pub fn write_lasting(path: &Path, bytes: &[u8]) -> Result<()> {
-    let synced = |path: &Path| {
-        let file = File::open(path).and_then(|file| file.sync_all());
-        file.with_context(|| format!("cannot keep {}", path.display()))
-    };
-    let beside = path.with_extension("unsynced");
-    write_whole(&beside, bytes)?;
-    synced(&beside)?;
-    fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))?;
-    match path.parent() {
-        // Elsewhere a folder cannot be opened, and its entries last as they are.
-        Some(folder) if cfg!(unix) => synced(folder),
-        _ => Ok(()),
-    }
-}
-
-/// Locks a file, or where the system can a folder, against other processes.
-pub fn lock(path: &Path) -> Result<File> {
-    let unlocked = || format!("cannot lock {}", path.display());
-    let lock = File::open(path).with_context(unlocked)?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => bail!(
-            "{} is in use by another process, which is training there; wait for it, or stop it. Nothing was \
-             spent by this one",
-            path.display()
-        ),
-        Err(TryLockError::Error(error)) => Err(error).with_context(unlocked),
-    }
-}
-
-/// Makes a folder and those above it; false if it was there.
-pub fn make(path: &Path) -> Result<bool> {
-    let context = || format!("cannot make the folder {}", path.display());
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).with_context(context)?;
-    }
-    match fs::create_dir(path) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error).with_context(context),
+    /// The record as its file holds it.
+    pub fn text(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)?)
     }
 }

@@ -1,6 +1,6 @@
 //! What may be published of a run's course, a line for some of its steps.
 
-use super::folder::write_whole;
+use super::write_whole;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};

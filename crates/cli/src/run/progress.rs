@@ -1,4 +1,5 @@
-//! What is shown while a run goes on. Nothing here depends on the data but through released values.
+//! What is shown during a run. Nothing here depends on the data but through released values, unless the
+//! time left is asked for.
 
 use super::spending::Spending;
 use super::{Output, Resolved, StartedFrom};
@@ -6,7 +7,7 @@ use crate::number::{count, up};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tacita::Progress;
 
-/// The plan in words, then a bar with the steps, ε so far and the time left.
+/// The plan in words, then a bar with the steps and ε so far.
 pub struct ProgressLine {
     bar: ProgressBar,
     spending: Spending,
@@ -27,9 +28,10 @@ impl ProgressLine {
             return Self { bar, spending };
         }
         eprintln!("{}", words(run, name, Some(parameters), start));
-        let style = ProgressStyle::with_template(
-            "  {bar:30} step {pos}/{len}  ε so far ≈ {msg}  {eta} left",
-        );
+        let style = ProgressStyle::with_template(match output.timing {
+            true => "  {bar:30} step {pos}/{len}  ε so far ≈ {msg}  {eta} left (NOT PRIVATE)",
+            false => "  {bar:30} step {pos}/{len}  ε so far ≈ {msg}",
+        });
         let bar = ProgressBar::new(run.plan.steps());
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message("0.00");
@@ -71,6 +73,7 @@ pub fn words(
             "NOT PRIVATE: --seed {seed} fixes the noise, so anyone can subtract it. For experiments only."
         ));
     }
+    let own = run.settings.own_data().is_some();
     lines.push(format!(
         "Training {}{} on {name}, {} records",
         run.model.name(),
@@ -85,6 +88,13 @@ pub fn words(
         plan.expected_batch(),
         plan.rate()
     ));
+    if own {
+        // The same words whatever the data: which records those are depends on them.
+        lines.push(
+            "  records     those that cannot be used are left out and not mentioned; `tacita check` lists them"
+                .into(),
+        );
+    }
     let settings = &run.settings;
     if let (Some(preset), Some(because)) = (settings.preset, settings.preset_because()) {
         let name = format!("{preset:?}").to_lowercase();

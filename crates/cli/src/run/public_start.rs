@@ -1,12 +1,14 @@
 //! Weights that a model starts from, and what is kept of them.
 
-use super::{RunRecord, Settings};
+use super::same_data::same_data;
+use super::{Locations, RunRecord, Settings};
+use crate::datasets::Source;
 use crate::number::count;
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use burn::module::Module;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file of weights, declared public. It is read once, so that what is checked is what is used.
 #[derive(Debug, Clone)]
@@ -79,23 +81,48 @@ impl PublicStart {
     /// Refuses weights that lie beside the record of a run on the same records: those are not public. An experiment
     /// with a fixed seed promises nothing anyway.
     fn check_records(&self, settings: &Settings) -> Result<()> {
-        let beside = self.path.with_file_name("run.json");
+        // Where a link leads, not where it lies.
+        let weights = self.path.canonicalize();
+        let weights = weights.unwrap_or_else(|_| self.path.clone());
+        let beside = weights.with_file_name("run.json");
         let text = std::fs::read_to_string(&beside).unwrap_or_default();
         let Ok(record) = serde_json::from_str::<RunRecord>(&text) else {
             return Ok(());
         };
-        let source = |s: &Settings| {
-            let files = [&s.csv, &s.parquet, &s.jsonl, &s.images];
-            (s.data, files.map(Clone::clone))
-        };
         ensure!(
-            settings.seed.is_some() || source(&record.settings) != source(settings),
+            settings.seed.is_some()
+                || !self.of_same_records(&weights, &record.settings, settings)?,
             "--start {} was learned from the same records, as {} says: it is not public, and the guarantee of this run \
-             alone would not hold. Start from other weights, or go on with that run by: tacita resume",
+             alone would not hold. Start from other weights, or resume that run by: tacita resume",
             self.path.display(),
             beside.display()
         );
         Ok(())
+    }
+
+    /// Whether the run beside the weights and the run to start have the same records.
+    fn of_same_records(&self, weights: &Path, theirs: &Settings, ours: &Settings) -> Result<bool> {
+        if let (Source::Builtin(theirs), Source::Builtin(ours)) = (theirs.source()?, ours.source()?)
+        {
+            return Ok(theirs.unsplit() == ours.unsplit());
+        }
+        if theirs.own_data().is_none() || ours.own_data().is_none() {
+            return Ok(false);
+        }
+        let folder = weights.parent().unwrap_or(Path::new(""));
+        let theirs = Locations::known(folder)?
+            .or(Locations::of_earlier_version(theirs))
+            .data;
+        let ours = ours.own_data();
+        let (Some(theirs), Some(ours)) = (theirs, ours) else {
+            bail!(
+                "--start {} lies in the folder of a run on data of your own, and {} is missing, which says where they \
+                 are: they may be the same records. If the weights are public, copy them out of the folder",
+                self.path.display(),
+                Locations::file(folder).display()
+            );
+        };
+        Ok(same_data(&theirs, ours))
     }
 
     /// The model with these weights as far as they fit.

@@ -1,7 +1,7 @@
 //! Settings with everything filled in: a source, a model, policies, and a plan to certify.
 
 use super::{ModelName, Settings, choose_model, defaults, policies, precision};
-use crate::datasets::{Builtin, Options, Schema, Shape, Source, TestChoice};
+use crate::datasets::{BadRecords, Builtin, Options, Schema, Shape, Source, TestChoice};
 use crate::number::up;
 use anyhow::{Context, Result, bail, ensure};
 use tacita::ops::Precision;
@@ -268,6 +268,7 @@ impl Settings {
         );
         if given == 0 {
             let idle = [
+                ("--data-name", self.data_name.is_some()),
                 ("--label", self.label.is_some()),
                 ("--classes", self.classes.is_some()),
                 ("--records", self.records.is_some()),
@@ -301,8 +302,9 @@ impl Settings {
         )
     }
 
-    /// With the schema of a file among the settings, so that a run folder needs no other file.
-    pub fn with_schema_inside(mut self) -> Result<Self> {
+    /// With all that a run folder must hold, which needs no other file: the schema of a file among the
+    /// settings, and a public name for the user's own data.
+    pub fn complete(mut self) -> Result<Self> {
         if let Some(path) = &self.schema {
             ensure!(
                 self.declared.is_none(),
@@ -311,6 +313,22 @@ impl Settings {
             self.declared = Some(Schema::read(path)?);
             self.schema = None;
         }
+        if let Some(declared) = &self.declared {
+            declared.check_bad_rows()?;
+        }
+        self.with_data_name()
+    }
+
+    /// With a public name for the user's own data: that of their kind, if none is given.
+    pub fn with_data_name(mut self) -> Result<Self> {
+        if let (Some(kind), None) = (self.source()?.kind_of_own(), &self.data_name) {
+            self.data_name = Some(kind.into());
+        }
+        let name = self.data_name.as_ref();
+        ensure!(
+            name.is_none_or(|name| !name.trim().is_empty()),
+            "--data-name must not be empty"
+        );
         Ok(self)
     }
 
@@ -347,6 +365,8 @@ impl Settings {
             classes_are_public: self.public_folder_names,
             estimate_bounds: self.estimate_bounds,
             features: self.features,
+            data_name: self.data_name.clone(),
+            bad_records: BadRecords::Drop,
         })
     }
 }

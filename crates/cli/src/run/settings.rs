@@ -25,6 +25,10 @@ pub struct Settings {
     /// Your own images, a folder for each class
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub images: Option<PathBuf>,
+    /// Public name of your own data, for the run folder and the report [default: table, texts or images]
+    #[arg(long, value_name = "NAME", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_name: Option<String>,
     /// Field of the text in --jsonl
     #[arg(long, value_name = "FIELD", help_heading = "Data")]
     pub text: Option<String>,
@@ -267,7 +271,7 @@ impl Settings {
             };
         }
         first!(
-            data, csv, parquet, jsonl, images, text, label, classes, schema, declared, records,
+            data, csv, parquet, jsonl, images, data_name, text, label, classes, schema, declared, records,
             test, test_share, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,

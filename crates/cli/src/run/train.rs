@@ -1,15 +1,16 @@
-//! Starts a run, or goes on with one.
+//! Starts a run, or resumes one.
 
 use super::device::{device, host};
 use super::evaluate::{evaluate, mean};
 use super::finish::Finish;
+use super::folder::RUN_RECORD;
 use super::metrics::{Metric, Metrics};
 use super::progress::ProgressLine;
 use super::resolved::{PublicFacts, model};
 use super::spending::Spending;
 use super::{
-    FromSet, PartOfSearch, PublicStart, Resolved, RunFolder, RunRecord, Settings, StartedFrom,
-    Visitor, choose_model,
+    FromSet, Locations, PartOfSearch, PublicStart, Resolved, RunFolder, RunRecord, Settings,
+    StartedFrom, Visitor, choose_model,
 };
 use crate::datasets::{self, DataSet, Opened, TestSet};
 use crate::models::Scored;
@@ -19,13 +20,23 @@ use burn::tensor::Device;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use tacita::{Checkpoint, Keys, Opening, Report, SessionOptions, Trainer};
+use tacita::{Checkpoint, Keys, LedgerLabel, Opening, Report, SessionOptions, Trainer};
 
 /// How much is said while a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Output {
     /// No progress bar and no words but the summary.
     pub quiet: bool,
+    /// How long it takes, which is not private: steps take longer the more records are drawn.
+    pub timing: bool,
+}
+
+impl Output {
+    /// Says nothing.
+    pub const NONE: Self = Self {
+        quiet: true,
+        timing: false,
+    };
 }
 
 /// What a run gave.
@@ -47,7 +58,7 @@ pub struct Outcome {
     pub steps: u64,
     /// Roughly the ε of the steps made, if the run was stopped.
     pub spent: Option<f64>,
-    /// Time of training. Shown, but kept out of the folder: it depends on the batches drawn.
+    /// Time of training. Neither kept nor shown unless asked for: it depends on the batches drawn.
     pub seconds: f64,
 }
 
@@ -69,7 +80,7 @@ pub fn start(
     search: Option<PartOfSearch>,
     output: Output,
 ) -> Result<Outcome> {
-    let mut settings = settings.with_preset()?.with_schema_inside()?;
+    let mut settings = settings.with_preset()?.complete()?;
     let unspent = |error| anyhow!("{error:#}; nothing was spent");
     let weights = PublicStart::read(&settings).map_err(unspent)?;
     if let Some(weights) = &weights {
@@ -93,22 +104,27 @@ pub fn start(
         Opened::NeedsBounds(table) => table.name().to_string(),
     };
     let folder = RunFolder::create(out, &name)?;
-    let path = folder.path().to_path_buf();
     let result = begin(run, opened, public, start, search, &folder, output);
-    if result.is_ok() {
-        return result;
-    }
-    if folder.nothing_was_recorded() {
+    if result.is_err() && folder.nothing_was_released() {
         folder.remove();
         return result;
     }
-    result.with_context(|| {
+    let resumable = folder.has_record();
+    // However the run ended, what is kept tells nothing about the time it took.
+    let hidden = folder.hide_times();
+    let outcome = result.with_context(|| {
         let go_on = match search {
-            Some(_) => "give the same `tacita tune` command again".to_string(),
-            None => format!("go on with: tacita resume {}", path.display()),
+            Some(_) => "Mend this and give the same `tacita tune` command again".to_string(),
+            None if resumable => {
+                let path = folder.path().display();
+                format!("Mend this and resume it by: tacita resume {path}")
+            }
+            None => "It cannot be resumed: start a new run, with a budget of its own".to_string(),
         };
-        format!("the run stopped early; what its ledger holds stays spent. Mend this and {go_on}")
-    })
+        format!("the run stopped early; what its ledger holds stays spent. {go_on}")
+    })?;
+    hidden?;
+    Ok(outcome)
 }
 
 /// Refuses a model that cannot be made for such records, or cannot start from weights; says how it would start.
@@ -149,11 +165,16 @@ fn begin(
     folder: &RunFolder,
     output: Output,
 ) -> Result<Outcome> {
-    let (data, opening, histogram) = match opened {
-        Opened::Ready(data) => (*data, None, None),
+    // The ledger comes first: a folder with a record and without a ledger has lost it.
+    let label = LedgerLabel {
+        search: search.map(|search| search.in_ledger()),
+        binds_files: true,
+    };
+    let (plan, keys) = (run.plan.clone(), keys(&run.settings)?);
+    let mut opening = Opening::create_labelled(plan, keys, &folder.ledger(), label)?;
+    let (data, histogram) = match opened {
+        Opened::Ready(data) => (*data, None),
         Opened::NeedsBounds(table) => {
-            let keys = keys(&run.settings)?;
-            let mut opening = Opening::create(run.plan.clone(), keys, &folder.ledger())?;
             let rows = (0..table.count()).map(|index| {
                 let row = table.contributions(index);
                 row.into_iter().map(f64::from).collect()
@@ -161,7 +182,7 @@ fn begin(
             let released = opening.statistic(table.histogram_length(), rows)?;
             let histogram: Vec<f32> = released.values.iter().map(|v| *v as f32).collect();
             let data = table.estimated(&histogram, released.noise_std)?;
-            (data, Some(opening), Some((histogram, released.noise_std)))
+            (data, Some((histogram, released.noise_std)))
         }
     };
     let (weights, start) = start.unzip();
@@ -169,7 +190,7 @@ fn begin(
         tacita_run: RunRecord::FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
         name: data.name.clone(),
-        settings: run.settings.clone(),
+        settings: run.settings.without_paths(),
         model: run.model,
         shape: data.shape(),
         scale: run.plan.scale(),
@@ -180,25 +201,41 @@ fn begin(
         start,
         search,
     };
-    folder.write_record(&record)?;
-    go(
-        run,
-        record,
-        data,
-        Begin::New(opening.map(Box::new)),
-        weights,
-        folder,
-        output,
-    )
+    if search.is_none() {
+        // A search keeps its own, for all its runs.
+        Locations::of(&run.settings).write(folder.path())?;
+    }
+    let text = record.text()?;
+    opening.bind_file(RUN_RECORD, text.as_bytes())?;
+    folder.write_record(&record, &text)?;
+    let begin = Begin::New(Box::new(opening));
+    go(run, record, data, begin, weights, folder, output)
 }
 
-/// Goes on with the run of a folder.
-pub fn resume(path: &Path, output: Output) -> Result<Outcome> {
+/// Resumes the run of a folder; `given` says where its data lie now.
+pub fn resume(path: &Path, given: Locations, output: Output) -> Result<Outcome> {
     let (folder, record) = RunFolder::open_to_write(path)?;
-    let options = record.settings.options(output.quiet)?;
-    let opened = datasets::open(&record.settings.source()?, &options)?;
-    let public = public_facts(&opened, &record.settings)?;
-    let run = Resolved::new(record.settings.clone(), public, Some(record.scale))?;
+    folder.check_ledger()?;
+    let outcome = resume_locked(&folder, record, given, output);
+    // However it ended.
+    let hidden = folder.hide_times();
+    let outcome = outcome?;
+    hidden?;
+    Ok(outcome)
+}
+
+fn resume_locked(
+    folder: &RunFolder,
+    record: RunRecord,
+    given: Locations,
+    output: Output,
+) -> Result<Outcome> {
+    let path = folder.path();
+    let settings = given.for_run(&record, path)?;
+    let options = settings.options(output.quiet)?;
+    let opened = datasets::open(&settings.source()?, &options)?;
+    let public = public_facts(&opened, &settings)?;
+    let run = Resolved::new(settings, public, Some(record.scale))?;
     let data = match (opened, &record.histogram) {
         (Opened::Ready(data), None) => *data,
         (Opened::NeedsBounds(table), Some((histogram, noise_std))) => {
@@ -211,21 +248,14 @@ pub fn resume(path: &Path, output: Output) -> Result<Outcome> {
         "{} is prepared differently now than when the run began; restore the data and the schema",
         data.about.origin
     );
-    let begin = if folder.nothing_was_recorded() && record.histogram.is_none() {
-        // It died before its ledger was made.
-        folder.remove_ledger()?;
-        Begin::New(None)
-    } else {
-        Begin::Again
-    };
     // Before its first step there is nothing else to take the weights from.
     let stepped = folder.checkpoint().exists() || folder.has_stepped(&record);
     let weights = match stepped {
         true => None,
-        false => PublicStart::read(&record.settings)
+        false => PublicStart::read(&run.settings)
             .map_err(|error| anyhow!("{error:#}; nothing more was spent"))?,
     };
-    go(run, record, data, begin, weights, &folder, output)
+    go(run, record, data, Begin::Again, weights, folder, output)
 }
 
 pub(super) fn public_facts(opened: &Opened, settings: &Settings) -> Result<PublicFacts> {
@@ -266,7 +296,7 @@ fn keys(settings: &Settings) -> Result<Keys> {
 }
 
 enum Begin {
-    New(Option<Box<Opening>>),
+    New(Box<Opening>),
     Again,
 }
 
@@ -390,7 +420,7 @@ impl Visitor for Training<'_> {
                 progress.show(at);
                 let tested = test_every.is_some_and(|every| at.step % every == 0);
                 let test_score = public_test
-                    .filter(|_| tested)
+                    .filter(|test| tested && test.count() > 0)
                     .map(|test| mean(&evaluate(model, test, &device)));
                 if tested || at.step % every == 0 || at.step == 1 || at.step == steps {
                     metrics.add(Metric {
@@ -408,10 +438,7 @@ impl Visitor for Training<'_> {
             Begin::Again => trainer
                 .keys(keys(&run.settings)?)
                 .resume(model, &training, &device)?,
-            Begin::New(Some(opening)) => trainer.fit_opened(*opening, model, &training, &device)?,
-            Begin::New(None) => trainer
-                .keys(keys(&run.settings)?)
-                .fit(model, &training, &device)?,
+            Begin::New(opening) => trainer.fit_opened(*opening, model, &training, &device)?,
         };
         let seconds = start.elapsed().as_secs_f64();
         progress.finish();

@@ -7,7 +7,7 @@ use super::space::{Candidate, Mode, Space};
 use super::worker::Task;
 use crate::number::{count, exact, plain, up};
 use crate::report::facts::Facts;
-use crate::run::{self, Output, Part, PartOfSearch};
+use crate::run::{self, Locations, Output, Part, PartOfSearch};
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -27,10 +27,15 @@ pub fn search(
         return Ok(Some(found));
     }
     search.announce();
-    match search.space.mode {
+    let found = match search.space.mode {
         Mode::Grid => search.grid(),
         Mode::Random => search.random(),
-    }
+    };
+    // However it ended: the time of its runs lies between its files.
+    let hidden = run::hide_times(out);
+    let found = found?;
+    hidden?;
+    Ok(found)
 }
 
 /// What a search would be: its guarantee, and each candidate with its noise. Nothing is made or spent.
@@ -74,7 +79,7 @@ impl Search {
             // Once a number is drawn, an error would tell of it.
             run::device(settings.device.as_deref().unwrap_or("cpu"))?;
             // The schema as it is now, whatever becomes of its file.
-            *settings = settings.clone().with_schema_inside()?;
+            *settings = settings.clone().complete()?;
         }
         space.check_score(&settings, facts)?;
         let certificate =
@@ -95,7 +100,7 @@ impl Search {
     fn open(&self, text: &str) -> Result<File> {
         let shown = self.out.display();
         let (copy, plans) = (self.out.join("space.toml"), self.out.join("plans.sha256"));
-        let hash = self.certificate.hash()?;
+        let (hash, public) = (self.certificate.hash()?, self.space.public_text()?);
         run::make(&self.out)?;
         // Where a folder cannot be locked, its copy of the space is, once it is there.
         let lock = match cfg!(unix) {
@@ -110,8 +115,9 @@ impl Search {
         };
         if !entries.all(only_plans) {
             let known = fs::read_to_string(&copy).ok();
+            // An earlier version kept the text as it was, with the paths in it.
             ensure!(
-                known.as_deref() == Some(text),
+                known.is_some_and(|known| known == public || known == text),
                 "{shown} exists already and does not hold this search; give --out another folder, or the \
                  unchanged file to go on. Nothing was spent"
             );
@@ -124,7 +130,10 @@ impl Search {
             );
         } else {
             run::write_lasting(&plans, hash.as_bytes())?;
-            run::write_lasting(&copy, text.as_bytes())?;
+            run::write_lasting(&copy, public.as_bytes())?;
+        }
+        if let Some(candidate) = self.candidates.first() {
+            Locations::of(&candidate.settings).write(&self.out)?;
         }
         lock.map_or_else(|| run::lock(&copy), Ok)
     }
@@ -187,7 +196,7 @@ impl Search {
     /// A random search leaves nothing but what it publishes; a grid publishes everything.
     pub fn leave_no_trace(&self) -> Result<()> {
         if self.space.mode == Mode::Grid {
-            return Ok(());
+            return run::hide_times(&self.out);
         }
         secret::leave_no_trace(&self.out)
     }

@@ -1,11 +1,10 @@
 //! What a random search must keep to itself: the drawn number, the candidates, every run but the best.
 
 use crate::commands::report;
-use crate::run::{Part, RunFolder, RunRecord};
+use crate::run::{self, Part, RUN_RECORD, RunFolder, RunRecord};
 use anyhow::{Context, Result, ensure};
-use std::fs::{self, File, FileTimes};
+use std::fs;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 /// The folder of what must not be published.
 pub const FOLDER: &str = "secret";
@@ -27,7 +26,10 @@ pub fn publish(run: &Path) -> Result<()> {
     if let Some(search) = &mut record.search {
         search.part = Part::Winner;
     }
-    folder.write_record(&record)?;
+    let text = record.text()?;
+    tacita::mark_ledger_as_published(&folder.ledger())?;
+    tacita::bind_file_to_ledger(&folder.ledger(), RUN_RECORD, text.as_bytes())?;
+    folder.write_record(&record, &text)?;
     report::write_all(run)
 }
 
@@ -37,8 +39,11 @@ pub fn refuse(run: &Path) -> Result<()> {
     let mut above = run.ancestors();
     let secret = above.find(|folder| folder.ends_with(FOLDER) && folder.join(DRAWN).exists());
     let part = |(_, record): (RunFolder, RunRecord)| record.search.map(|search| search.part);
+    let ledger = tacita::read_ledger_file(&run.join("ledger.jsonl"));
     ensure!(
-        secret.is_none() && RunFolder::open(&run).ok().and_then(part) != Some(Part::Secret),
+        secret.is_none()
+            && !ledger.is_ok_and(|ledger| ledger.is_secret())
+            && RunFolder::open(&run).ok().and_then(part) != Some(Part::Secret),
         "{} is one of the secret runs of a random search, of which only the best may be seen; go on with the \
          search by its `tacita tune` command",
         run.display()
@@ -58,28 +63,5 @@ pub fn leave_no_trace(search: &Path) -> Result<()> {
             )
         })?;
     }
-    let times = FileTimes::new()
-        .set_modified(UNIX_EPOCH)
-        .set_accessed(UNIX_EPOCH);
-    set_times(search, times)
-        .with_context(|| format!("cannot hide the times of {}", search.display()))
-}
-
-/// Gives a file, or a folder and all that is in it, the same times; not what links lead to.
-fn set_times(path: &Path, times: FileTimes) -> std::io::Result<()> {
-    let kind = fs::symlink_metadata(path)?.file_type();
-    if kind.is_symlink() {
-        return Ok(());
-    }
-    if kind.is_dir() {
-        for entry in fs::read_dir(path)? {
-            set_times(&entry?.path(), times)?;
-        }
-        // Elsewhere a folder cannot be opened.
-        if !cfg!(unix) {
-            return Ok(());
-        }
-        return File::open(path)?.set_times(times);
-    }
-    File::options().write(true).open(path)?.set_times(times)
+    run::hide_times(search)
 }

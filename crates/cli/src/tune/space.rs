@@ -27,13 +27,18 @@ const MAY_VARY: [&str; 15] = [
     "weight-decay",
 ];
 
+/// Settings that are paths.
+const PATHS: [&str; 8] = [
+    "csv", "parquet", "jsonl", "images", "test", "schema", "start", "data-dir",
+];
+
 /// More candidates than anyone can run.
 const MOST_CANDIDATES: usize = 10_000;
 /// More expected runs than anyone can wait for.
 const MOST_RUNS: f64 = 1000.0;
 
 /// A search as it stands in its file. Unknown keys are errors.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Space {
     /// Whether every candidate runs, or a random number of drawn ones.
@@ -131,6 +136,24 @@ impl Space {
             toml::from_str(text).map_err(|error| anyhow!("{}", error.to_string().trim_end()))?;
         space.check()?;
         Ok(space)
+    }
+
+    /// The space as its folder holds it, which may be published: names for the paths of the data.
+    pub fn public_text(&self) -> Result<String> {
+        let named = self.settings()?.with_data_name()?.without_paths();
+        let named = Table::try_from(named)?;
+        let mut public = self.clone();
+        for key in PATHS {
+            if public.settings.remove(key).is_some()
+                && let Some(name) = named.get(key)
+            {
+                public.settings.insert(key.into(), name.clone());
+            }
+        }
+        if let Some(name) = named.get("data-name") {
+            public.settings.insert("data-name".into(), name.clone());
+        }
+        Ok(toml::to_string(&public)?)
     }
 
     /// A grid of a paper, chosen by the test set.

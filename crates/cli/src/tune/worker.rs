@@ -1,7 +1,7 @@
 //! Makes the runs of a search, several at a time; what is finished is not made again.
 
 use crate::report::facts::Evaluation;
-use crate::run::{self, Outcome, Output, Part, PartOfSearch, RunFolder, Settings};
+use crate::run::{self, Locations, Outcome, Output, Part, PartOfSearch, RunFolder, Settings};
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -125,14 +125,15 @@ fn make(task: &Task) -> Result<Option<Score>> {
     if run::stop_requested() {
         return Ok(None);
     }
-    let output = Output { quiet: true };
+    let output = Output::NONE;
     let (ledger, record) = (
         task.folder.join("ledger.jsonl"),
         task.folder.join("run.json"),
     );
+    let released = || !RunFolder::nothing_was_released_in(&task.folder);
     // Says that a run of a grid was made, even if its folder is taken away later.
     let spent = task.folder.with_extension("spent");
-    let note = || match !task.secret() && ledger.exists() {
+    let note = || match !task.secret() && released() {
         true => run::write_lasting(&spent, b""),
         false => Ok(()),
     };
@@ -140,9 +141,11 @@ fn make(task: &Task) -> Result<Option<Score>> {
     let again = !task.secret() || run_is_whole(&task.folder)?;
     let outcome = if again && record.exists() && ledger.exists() {
         check_plan(task)?;
-        run::resume(&task.folder, output)?
-    } else if again && (ledger.exists() || (spent.exists() && !task.folder.exists())) {
-        // Something was released, and what is needed to go on was not written or was taken away: it is spent.
+        run::resume(&task.folder, Locations::of(&task.settings), output)?
+    } else if again && (record.exists() || released() || (spent.exists() && !task.folder.exists()))
+    {
+        // Something was released, and what is needed to resume was not written or was taken away: it is spent.
+        // So it is without a ledger, which is written before the record.
         return written(&file, Score::lost()).map(Some);
     } else {
         if task.folder.exists() {
@@ -156,7 +159,7 @@ fn make(task: &Task) -> Result<Option<Score>> {
         match made {
             Ok(outcome) => outcome,
             // It failed after a release and cannot go on: that is a result of a grid like any other.
-            Err(_) if !task.secret() && ledger.exists() && !record.exists() => {
+            Err(_) if !task.secret() && released() && !record.exists() => {
                 return written(&file, Score::lost()).map(Some);
             }
             Err(error) => return Err(error),

@@ -1,17 +1,20 @@
 //! Training on the user's own tables, texts and images.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod check;
 #[path = "../common/mod.rs"]
 mod common;
+mod earlier;
 mod images;
 mod mistakes;
+mod neighbours;
 mod tables;
 mod texts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A made-up table whose outcome follows the age.
+/// A synthetic table whose outcome follows the age.
 fn table(folder: &Path, rows: usize) -> PathBuf {
     let mut text = String::from("id,age,ward,income,postcode,outcome\n");
     for row in 0..rows {

@@ -87,8 +87,10 @@ fn a_table_is_trained_on_scored_with_noise_reported_resumed_and_used() {
     fs::write(&bad, "age,ward,income,postcode\n1,west,2,3\n").unwrap();
     refused(
         &["predict", path(&out), "--input", path(&bad)],
-        &["line 2", "west"],
+        &["line 2", "`ward`"],
     );
+    let said = crate::common::tacita(&["predict", path(&out), "--input", path(&bad)]);
+    assert!(!crate::common::text(&said.stderr).contains("west"));
     fs::write(&bad, "age,ward,income,postcode\n").unwrap();
     refused(
         &["predict", path(&out), "--input", path(&bad)],
@@ -98,8 +100,17 @@ fn a_table_is_trained_on_scored_with_noise_reported_resumed_and_used() {
         &["predict", path(&out), "--input", "/nonexistent.csv"],
         &["/nonexistent.csv"],
     );
-    // The data are gone, so the run cannot go on.
+    // The data have moved, so the run cannot be resumed until it is said where they are.
     refused(&["resume", path(&out)], &["patients.csv"]);
+    let moved = summary(&["resume", path(&out), "--data", path(&other)]);
+    assert_eq!(moved["accuracy"], run["accuracy"]);
+    // That is kept for the next time, beside the folder.
+    summary(&["resume", path(&out)]);
+    fs::remove_file(folder.join("run.operator.json")).unwrap();
+    refused(
+        &["resume", path(&out)],
+        &["run.operator.json", "--data FILE"],
+    );
 }
 
 #[test]
@@ -124,7 +135,19 @@ fn settings_in_a_file_with_a_public_test_share() {
     assert!(caveats.contains("declared public"), "{caveats}");
     // The resolved settings give the same plan again.
     let config = out.join("config.toml");
-    let again = summary(&["train", path(&config), "--out", path(&folder.join("again"))]);
+    let again = folder.join("again");
+    refused(
+        &["train", path(&config), "--out", path(&again)],
+        &["there is no file table"],
+    );
+    let again = summary(&[
+        "train",
+        path(&config),
+        "--csv",
+        path(&csv),
+        "--out",
+        path(&again),
+    ]);
     assert_eq!(again["epsilon"], run["epsilon"]);
 
     for (from, to, wanted) in [

@@ -33,6 +33,11 @@ fn random_search_publishes_its_winner_and_nothing_else() {
     let ledger = out.join("winner/ledger.jsonl");
     let arguments = ["account", "--delta", "1e-5", "--ledger", path(&ledger)];
     refused(&arguments, &["best run of a random search", "ε ≤ "]);
+    // Nor does a copy of it, wherever that lies.
+    let alone = out.with_file_name("alone.jsonl");
+    fs::copy(&ledger, &alone).unwrap();
+    let arguments = ["account", "--delta", "1e-5", "--ledger", path(&alone)];
+    refused(&arguments, &["best run of a random search", "ε ≤ "]);
 
     // What a link leads to is not part of the search.
     #[cfg(unix)]
@@ -145,6 +150,87 @@ fn a_copy_of_a_secret_run_is_refused() {
         ],
     ] {
         refused(arguments, &["secret runs of a random search"]);
+    }
+    // The ledger says so by itself, without the record beside it.
+    let alone = common::empty("tune", "copied-ledger");
+    fs::copy(copy.join("ledger.jsonl"), alone.join("ledger.jsonl")).unwrap();
+    let ledger = alone.join("ledger.jsonl");
+    let account = ["account", "--delta", "1e-5", "--ledger", path(&ledger)];
+    refused(&account, &["secret runs of a random search"]);
+    // With facts of a run of its own it gives no report either.
+    let other = common::fresh("tune", "other-run");
+    common::printed(&["train", "--steps", "2", "--quiet", "--out", path(&other)]);
+    fs::copy(other.join("facts.json"), alone.join("facts.json")).unwrap();
+    refused(
+        &["report", path(&alone)],
+        &["secret runs of a random search"],
+    );
+}
+
+/// What a search on data of one's own publishes names the data and not their path, and all its files have one time,
+/// a grid's as well: between them lies the time of its runs.
+#[test]
+fn a_search_publishes_neither_paths_nor_times() {
+    for mode in ["grid", "random"] {
+        let (space, out) = fresh(&format!("paths-{mode}"), "");
+        let beside = |name: &str| space.with_file_name(name);
+        let rows: String = (0..100)
+            .map(|row| format!("{},{}\n", row % 10, row % 2))
+            .collect();
+        fs::write(beside("secret-place.csv"), format!("x,y\n{rows}")).unwrap();
+        let declared = "records = 100\n[label]\ncolumn = \"y\"\nclasses = [\"0\", \"1\"]\n\
+                        [columns.x]\nmin = 0.0\nmax = 9.0\n";
+        fs::write(beside("schema.toml"), declared).unwrap();
+        let text_of_space = format!(
+            "mode = \"{mode}\"\nchoose-by = \"public-validation\"\n[settings]\ncsv = {:?}\nschema = {:?}\n\
+             data-name = \"trial\"\ntest-share = 0.25\npublic-test = true\nepsilon = 2.0\ndelta = 1e-3\n\
+             model = \"logistic\"\nsteps = 2\nbatch = 20\n[{mode}]\nlearning-rate = [0.1, 1.0]\n{}",
+            beside("secret-place.csv"),
+            beside("schema.toml"),
+            if mode == "random" {
+                "[runs]\nmean = 2.0\n"
+            } else {
+                ""
+            }
+        );
+        fs::write(&space, text_of_space).unwrap();
+        found(&tune(&space, &out));
+        let mut times = BTreeSet::new();
+        collect_times(&out, &mut times);
+        assert_eq!(times, BTreeSet::from([SystemTime::UNIX_EPOCH]));
+        let mut contents = String::new();
+        collect_texts(&out, &mut contents);
+        assert!(contents.contains("trial") && !contents.contains("secret-place"));
+        assert!(!contents.contains(path(space.parent().unwrap())));
+        // The operator can go on with it: nothing is made again.
+        found(&tune(&space, &out));
+        if mode == "grid" {
+            let ledger = beside("alone.jsonl");
+            fs::copy(out.join("runs/1/ledger.jsonl"), &ledger).unwrap();
+            let account = ["account", "--delta", "1e-3", "--ledger", path(&ledger)];
+            let said = text(&common::tacita(&account).stderr);
+            assert!(said.contains("PART OF A SEARCH"), "{said}");
+            // Its weights are of these records, as the file beside the search says.
+            let weights = out.join("runs/1/model.safetensors");
+            let [csv, schema, next] = ["secret-place.csv", "schema.toml", "next"].map(beside);
+            let data = ["--csv", path(&csv), "--schema", path(&schema)];
+            let rest = "--model logistic --noise 3 --steps 2 --batch 20".split(' ');
+            let start = ["--start", path(&weights), "--out", path(&next)];
+            let arguments = [&["train"], &data[..], &rest.collect::<Vec<_>>(), &start].concat();
+            refused(&arguments, &["same records"]);
+        }
+    }
+}
+
+/// Whatever of the files is text, and the names of all.
+fn collect_texts(folder: &Path, contents: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        contents.push_str(path.file_name().unwrap().to_str().unwrap());
+        match path.is_dir() {
+            true => collect_texts(&path, contents),
+            false => contents.push_str(&String::from_utf8_lossy(&fs::read(&path).unwrap())),
+        }
     }
 }
 

@@ -35,9 +35,9 @@ pub enum LedgerFileError {
         /// What the system said.
         source: io::Error,
     },
-    /// The first line was never finished, so no step was ever admitted under it.
+    /// The first line was never finished, or everything was removed: the file alone cannot tell which.
     #[error(
-        "{path} ends within its first line: the run died before its first step, or this is no ledger; if so, delete it and start anew; nothing was released"
+        "{path} ends within its first line, so it does not say what was released. If the run has a checkpoint or a model, entries were lost: restore the ledger from a copy. If it has neither, it died before its first step and nothing was released: delete it and start a new run"
     )]
     NoHeader {
         /// The file.

@@ -1,5 +1,6 @@
 //! The lines of a ledger file: JSON objects, each bound to all before it by SHA-256.
 
+use super::label::LedgerLabel;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tacita_accounting::Ledger;
@@ -14,6 +15,9 @@ pub(super) struct Header {
     pub(super) tacita_ledger: u32,
     pub(super) private: bool,
     pub(super) block_steps: u64,
+    /// Left out where it is empty, as in every ledger before there were labels.
+    #[serde(default, skip_serializing_if = "LedgerLabel::is_empty")]
+    pub(super) label: LedgerLabel,
     pub(super) plan: Ledger,
 }
 
@@ -23,6 +27,8 @@ pub(super) struct Header {
 pub(super) enum Entry {
     Block(Block),
     Stop(Stop),
+    Bound(Bound),
+    Published(Published),
 }
 
 /// From here on these steps count as released.
@@ -38,6 +44,27 @@ pub(super) struct Block {
 #[serde(deny_unknown_fields)]
 pub(super) struct Stop {
     pub(super) stopped_before: u64,
+}
+
+/// A file of the run had this content when the line was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Bound {
+    pub(super) file: String,
+    pub(super) sha256: String,
+}
+
+/// A random search chose this run to be its published one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Published {
+    pub(super) published: bool,
+}
+
+/// The SHA-256 of some bytes, in hexadecimal.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The hash of everything so far, in hexadecimal.

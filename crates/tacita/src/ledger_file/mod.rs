@@ -11,7 +11,11 @@
 //! {"first":0,"steps":10,"chain":"…"}
 //! {"first":10,"steps":10,"chain":"…"}
 //! {"stopped_before":13,"chain":"…"}
+//! {"file":"facts.json","sha256":"…","chain":"…"}
 //! ```
+//!
+//! The first line may carry a [`LedgerLabel`], and further lines may bind files of the run by their
+//! SHA-256; the last line for a file counts.
 //!
 //! Each line's `chain` is the SHA-256 of the chain before it and the line without it, so a file
 //! edited anywhere is refused. A last line without its newline was cut short by a crash. Nothing of
@@ -19,40 +23,24 @@
 //! truncated looks the same. (Whole lines removed from the end leave no trace in the file; a
 //! checkpoint ahead of its ledger gives that away.)
 
+mod contents;
 mod error;
+mod label;
 mod line;
+mod record;
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tacita_accounting::{Ledger, Round};
 
+use contents::Contents;
 pub use error::LedgerFileError;
-use line::{Block, Chain, Entry, FORMAT, Header, Stop};
-
-/// What a ledger file says, read without touching it.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct LedgerRecord {
-    /// The whole plan the run is committed to; its ε is the guarantee.
-    pub plan: Ledger,
-    /// What counts as released so far: a prefix of the plan.
-    pub released: Ledger,
-    /// False if the run used a fixed seed or showed raw quantities; then nothing about it is private.
-    pub private: bool,
-}
-
-/// Reads the ledger file of a run, finished or not.
-pub fn read_ledger_file(path: &Path) -> Result<LedgerRecord, LedgerFileError> {
-    let bytes = std::fs::read(path).map_err(io_error("read", path))?;
-    let contents = Contents::parse(path, &bytes)?;
-    Ok(LedgerRecord {
-        released: contents.header.plan.prefix(contents.spent_steps()),
-        plan: contents.header.plan,
-        private: contents.header.private,
-    })
-}
+pub use label::{Binding, LedgerLabel, SearchKind, SearchOfRun};
+use line::{Block, Bound, Chain, FORMAT, Header, Published, Stop, sha256};
+pub use record::{LedgerRecord, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file};
 
 /// The ledger file of a run in progress, locked against other writers.
 #[derive(Debug)]
@@ -67,6 +55,9 @@ pub(crate) struct LedgerFile {
     next: u64,
     /// Steps before this one cannot be given back.
     last_block: u64,
+    /// SHA-256 of the files bound so far.
+    files: BTreeMap<String, String>,
+    published: bool,
     usable: bool,
 }
 
@@ -76,6 +67,7 @@ impl LedgerFile {
         path: &Path,
         plan: &Ledger,
         private: bool,
+        label: LedgerLabel,
     ) -> Result<Self, LedgerFileError> {
         plan.check_not_empty()?;
         let created = OpenOptions::new()
@@ -92,6 +84,7 @@ impl LedgerFile {
             tacita_ledger: FORMAT,
             private,
             block_steps: block_steps(plan.steps()),
+            label,
             plan: plan.clone(),
         };
         let (line, chain) = Chain::default().write(&header);
@@ -103,6 +96,8 @@ impl LedgerFile {
             reserved: 0,
             next: 0,
             last_block: 0,
+            files: BTreeMap::new(),
+            published: false,
             usable: true,
         };
         ledger.write(&line)?;
@@ -112,6 +107,26 @@ impl LedgerFile {
 
     /// Takes up the ledger of a run that stopped or died, under the same plan and kind of keys.
     pub(crate) fn open(path: &Path, plan: &Ledger, private: bool) -> Result<Self, LedgerFileError> {
+        Self::take_up(path, |header| {
+            if header.plan != *plan {
+                return Err(LedgerFileError::OtherPlan { path: path.into() });
+            }
+            if header.private != private {
+                let private = header.private;
+                return Err(LedgerFileError::OtherKeys {
+                    path: path.into(),
+                    private,
+                });
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes up a ledger whose first line passes a check.
+    fn take_up(
+        path: &Path,
+        check: impl FnOnce(&Header) -> Result<(), LedgerFileError>,
+    ) -> Result<Self, LedgerFileError> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let mut file = Locked::new(opened.map_err(io_error("open", path))?, path)?;
         let mut bytes = Vec::new();
@@ -119,16 +134,7 @@ impl LedgerFile {
             .read_to_end(&mut bytes)
             .map_err(io_error("read", path))?;
         let contents = Contents::parse(path, &bytes)?;
-        if contents.header.plan != *plan {
-            return Err(LedgerFileError::OtherPlan { path: path.into() });
-        }
-        if contents.header.private != private {
-            let private = contents.header.private;
-            return Err(LedgerFileError::OtherKeys {
-                path: path.into(),
-                private,
-            });
-        }
+        check(&contents.header)?;
         let intact = contents.intact_bytes as u64;
         file.0
             .seek(SeekFrom::Start(intact))
@@ -141,6 +147,8 @@ impl LedgerFile {
             reserved: contents.reserved,
             next: contents.reserved,
             last_block: contents.last_block,
+            files: contents.files,
+            published: contents.published,
             usable: true,
         };
         if contents.torn {
@@ -208,6 +216,29 @@ impl LedgerFile {
         Ok(self.released())
     }
 
+    /// Binds a file of the run by its content; nothing is written if it is bound so already.
+    pub(crate) fn bind(&mut self, file: &str, content: &[u8]) -> Result<(), LedgerFileError> {
+        let sha256 = sha256(content);
+        if self.files.get(file) == Some(&sha256) {
+            return Ok(());
+        }
+        let file = file.to_string();
+        self.append(&Bound {
+            file: file.clone(),
+            sha256: sha256.clone(),
+        })?;
+        self.files.insert(file, sha256);
+        Ok(())
+    }
+
+    /// Marks the run as the published one of its search.
+    fn publish(&mut self) -> Result<(), LedgerFileError> {
+        match self.published {
+            true => Ok(()),
+            false => self.append(&Published { published: true }),
+        }
+    }
+
     fn planned_steps(&self) -> u64 {
         self.header.plan.steps()
     }
@@ -245,90 +276,6 @@ impl LedgerFile {
 /// A hundredth of the plan, so that a crash wastes at most that; more than 256 saves nothing.
 fn block_steps(planned: u64) -> u64 {
     (planned / 100).clamp(1, 256)
-}
-
-/// A ledger file taken apart.
-struct Contents {
-    header: Header,
-    chain: Chain,
-    /// Steps before this one were reserved by intact lines and not given back.
-    reserved: u64,
-    /// The first step of the last block.
-    last_block: u64,
-    /// Length of the intact lines.
-    intact_bytes: usize,
-    /// Whether something follows them.
-    torn: bool,
-}
-
-impl Contents {
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, LedgerFileError> {
-        let damaged = |line: usize, reason| LedgerFileError::Damaged {
-            path: path.into(),
-            line,
-            reason,
-        };
-        let intact_bytes = bytes
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |at| at + 1);
-        let mut lines = bytes[..intact_bytes].split_inclusive(|&byte| byte == b'\n');
-        let Some(first) = lines.next() else {
-            return Err(LedgerFileError::NoHeader { path: path.into() });
-        };
-        let header = Chain::default().read::<Header>(without_newline(first));
-        let (mut header, mut chain) = header.map_err(|reason| damaged(1, reason))?;
-        if header.tacita_ledger != FORMAT || header.block_steps == 0 {
-            return Err(damaged(1, "it is of an unknown format"));
-        }
-        // Checks what deserialising alone does not.
-        header.plan = Ledger::from_json(&header.plan.to_json())?;
-
-        let planned = header.plan.steps();
-        let (mut last_block, mut reserved) = (0, 0);
-        for (index, line) in lines.enumerate() {
-            let damaged = |reason| damaged(index + 2, reason);
-            let (entry, next) = chain.read(without_newline(line)).map_err(damaged)?;
-            chain = next;
-            match entry {
-                Entry::Block(Block { first, steps }) => {
-                    let most = header.block_steps.min(planned - reserved);
-                    if first != reserved || steps == 0 || steps > most {
-                        return Err(damaged("its steps do not follow those before"));
-                    }
-                    (last_block, reserved) = (first, first + steps);
-                }
-                Entry::Stop(Stop { stopped_before }) => {
-                    if !(last_block..=reserved).contains(&stopped_before) {
-                        return Err(damaged("it gives back steps that it cannot"));
-                    }
-                    (last_block, reserved) = (stopped_before, stopped_before);
-                }
-            }
-        }
-        Ok(Self {
-            header,
-            chain,
-            reserved,
-            last_block,
-            intact_bytes,
-            torn: intact_bytes < bytes.len(),
-        })
-    }
-
-    /// Steps that count as released, with the block that a torn line may have reserved.
-    fn spent_steps(&self) -> u64 {
-        self.reserved
-            + if self.torn {
-                self.header.block_steps
-            } else {
-                0
-            }
-    }
-}
-
-fn without_newline(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\n").unwrap_or(line)
 }
 
 /// A file no other writer can open.

@@ -55,7 +55,7 @@ fn released_steps(path: &Path) -> u64 {
 fn recorded_ledger_equals_forecast() {
     let directory = Directory::new("forecast");
     let (path, plan) = (directory.file("run"), plan(1000));
-    let mut ledger = LedgerFile::create(&path, &plan, true).unwrap();
+    let mut ledger = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
     let mut made = Ledger::new(plan.neighbours());
     for step in 0..1000 {
         made.push(ledger.admit(step).unwrap()).unwrap();
@@ -74,7 +74,7 @@ fn recorded_ledger_equals_forecast() {
 fn entries_are_on_disk_before_their_steps() {
     let directory = Directory::new("ahead");
     let path = directory.file("run");
-    let mut ledger = LedgerFile::create(&path, &plan(1000), true).unwrap();
+    let mut ledger = LedgerFile::create(&path, &plan(1000), true, LedgerLabel::default()).unwrap();
     assert_eq!(released_steps(&path), 0);
     for step in 0..35 {
         ledger.admit(step).unwrap();
@@ -90,7 +90,7 @@ fn entries_are_on_disk_before_their_steps() {
 fn lost_steps_are_spent_and_not_repeated() {
     let directory = Directory::new("lost");
     let (path, plan) = (directory.file("run"), plan(1000));
-    let mut ledger = LedgerFile::create(&path, &plan, true).unwrap();
+    let mut ledger = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
     admit_steps(&mut ledger, 0..13);
     drop(ledger); // a crash
     let mut ledger = LedgerFile::open(&path, &plan, true).unwrap();
@@ -110,7 +110,7 @@ fn lost_steps_are_spent_and_not_repeated() {
 fn an_orderly_stop_gives_back_what_was_not_released() {
     let directory = Directory::new("stop");
     let (path, plan) = (directory.file("run"), plan(1000));
-    let mut ledger = LedgerFile::create(&path, &plan, true).unwrap();
+    let mut ledger = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
     admit_steps(&mut ledger, 0..13);
     assert_eq!(ledger.close().unwrap(), plan.prefix(13));
     assert_eq!(read_ledger_file(&path).unwrap().released, plan.prefix(13));
@@ -132,7 +132,7 @@ fn an_orderly_stop_gives_back_what_was_not_released() {
 fn a_line_cut_short_counts_as_spent() {
     let directory = Directory::new("torn");
     let (path, plan) = (directory.file("run"), plan(1000));
-    let mut ledger = LedgerFile::create(&path, &plan, true).unwrap();
+    let mut ledger = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
     admit_steps(&mut ledger, 0..25);
     drop(ledger);
     let whole = std::fs::read(&path).unwrap();
@@ -170,7 +170,7 @@ fn a_line_cut_short_counts_as_spent() {
 fn no_changed_byte_hides_a_release() {
     let directory = Directory::new("edited");
     let (path, plan) = (directory.file("run"), plan(1000));
-    let mut ledger = LedgerFile::create(&path, &plan, true).unwrap();
+    let mut ledger = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
     admit_steps(&mut ledger, 0..25);
     ledger.close().unwrap();
     let mut ledger = LedgerFile::open(&path, &plan, true).unwrap();
@@ -198,7 +198,7 @@ fn no_changed_byte_hides_a_release() {
 fn lines_removed_repeated_or_reordered_are_refused() {
     let directory = Directory::new("lines");
     let (path, plan) = (directory.file("run"), plan(1000));
-    let mut ledger = LedgerFile::create(&path, &plan, true).unwrap();
+    let mut ledger = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
     admit_steps(&mut ledger, 0..45);
     drop(ledger);
     let whole = std::fs::read_to_string(&path).unwrap();
@@ -225,7 +225,7 @@ fn lines_removed_repeated_or_reordered_are_refused() {
 fn a_second_writer_is_refused() {
     let directory = Directory::new("lock");
     let (path, plan) = (directory.file("run"), plan(100));
-    let first = LedgerFile::create(&path, &plan, true).unwrap();
+    let first = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
     let second = LedgerFile::open(&path, &plan, true);
     assert!(matches!(second, Err(LedgerFileError::InUse { .. })));
     drop(first);
@@ -236,8 +236,8 @@ fn a_second_writer_is_refused() {
 fn existing_files_other_plans_and_other_keys_are_refused() {
     let directory = Directory::new("refused");
     let path = directory.file("run");
-    drop(LedgerFile::create(&path, &plan(100), true).unwrap());
-    let create = LedgerFile::create(&path, &plan(100), true);
+    drop(LedgerFile::create(&path, &plan(100), true, LedgerLabel::default()).unwrap());
+    let create = LedgerFile::create(&path, &plan(100), true, LedgerLabel::default());
     assert!(matches!(create, Err(LedgerFileError::Exists { .. })));
     let other_plan = LedgerFile::open(&path, &plan(101), true);
     assert!(matches!(other_plan, Err(LedgerFileError::OtherPlan { .. })));
@@ -247,7 +247,12 @@ fn existing_files_other_plans_and_other_keys_are_refused() {
         Err(LedgerFileError::OtherKeys { private: true, .. })
     ));
     let nothing = Ledger::new(Neighbours::AddOrRemoveOne);
-    let empty = LedgerFile::create(&directory.file("empty"), &nothing, true);
+    let empty = LedgerFile::create(
+        &directory.file("empty"),
+        &nothing,
+        true,
+        LedgerLabel::default(),
+    );
     assert!(matches!(empty, Err(LedgerFileError::Plan(_))));
     let missing = LedgerFile::open(&directory.file("missing"), &plan(100), true);
     assert!(matches!(missing, Err(LedgerFileError::Io { .. })));
@@ -257,7 +262,13 @@ fn existing_files_other_plans_and_other_keys_are_refused() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_refuses_the_step_and_all_after_it() {
     let directory = Directory::new("full");
-    let mut ledger = LedgerFile::create(&directory.file("run"), &plan(1000), true).unwrap();
+    let mut ledger = LedgerFile::create(
+        &directory.file("run"),
+        &plan(1000),
+        true,
+        LedgerLabel::default(),
+    )
+    .unwrap();
     admit_steps(&mut ledger, 0..10);
     ledger.file.0 = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let refused = ledger.admit(10).unwrap_err();
@@ -293,7 +304,7 @@ fn plans_come_back_bit_for_bit() {
         plan.push(Round::new(sampling, vec![multiplier]).unwrap())
             .unwrap();
     }
-    drop(LedgerFile::create(&path, &plan, true).unwrap());
+    drop(LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap());
     assert_eq!(read_ledger_file(&path).unwrap().plan, plan);
     LedgerFile::open(&path, &plan, true).unwrap();
 }
@@ -311,7 +322,7 @@ fn run_that_is_killed() {
         return;
     };
     let plan = plan(20_000);
-    let mut ledger = match LedgerFile::create(&path, &plan, true) {
+    let mut ledger = match LedgerFile::create(&path, &plan, true, LedgerLabel::default()) {
         Err(LedgerFileError::Exists { .. }) => LedgerFile::open(&path, &plan, true).unwrap(),
         created => created.unwrap(),
     };
@@ -393,4 +404,79 @@ fn ledger_covers_every_release_after_kill_nine_at_any_moment() {
         }
     }
     assert!(seen > 4000, "only {seen} releases seen");
+}
+
+/// Format 1 as every version has written it: a ledger without a label gains no key.
+#[test]
+fn a_ledger_without_a_label_is_as_it_always_was() {
+    let directory = Directory::new("plain");
+    let path = directory.file("run");
+    drop(LedgerFile::create(&path, &plan(30), true, LedgerLabel::default()).unwrap());
+    let text = std::fs::read_to_string(&path).unwrap();
+    let start = "{\"tacita_ledger\":1,\"private\":true,\"block_steps\":1,\"plan\":{";
+    assert!(text.starts_with(start), "{text}");
+    let record = read_ledger_file(&path).unwrap();
+    assert_eq!(record.label, LedgerLabel::default());
+    assert_eq!(record.binding("facts.json", b"any"), Binding::None);
+}
+
+#[test]
+fn bound_files_are_told_from_edited_ones() {
+    let directory = Directory::new("bound");
+    let (path, plan) = (directory.file("run"), plan(100));
+    let label = LedgerLabel {
+        search: None,
+        binds_files: true,
+    };
+    let mut ledger = LedgerFile::create(&path, &plan, true, label).unwrap();
+    ledger.bind("run.json", b"settings").unwrap();
+    admit_steps(&mut ledger, 0..7);
+    ledger.close().unwrap();
+    let binding =
+        |file: &str, content: &[u8]| read_ledger_file(&path).unwrap().binding(file, content);
+    assert_eq!(binding("run.json", b"settings"), Binding::Same);
+    assert_eq!(binding("run.json", b"Settings"), Binding::Other);
+    assert_eq!(binding("facts.json", b"facts"), Binding::Missing);
+    // The last line for a file counts, and a line that says nothing new is not written.
+    for content in [&b"facts"[..], b"other facts", b"other facts"] {
+        bind_file_to_ledger(&path, "facts.json", content).unwrap();
+    }
+    assert_eq!(binding("facts.json", b"facts"), Binding::Other);
+    assert_eq!(binding("facts.json", b"other facts"), Binding::Same);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text.matches("facts.json").count(), 2);
+    // The run goes on where it stopped.
+    assert_eq!(released_steps(&path), 7);
+    let mut ledger = LedgerFile::open(&path, &plan, true).unwrap();
+    admit_steps(&mut ledger, 7..100);
+    assert_eq!(ledger.close().unwrap(), plan);
+    // What was bound cannot be edited without a trace.
+    std::fs::write(&path, text.replace("run.json", "fun.json")).unwrap();
+    assert!(matches!(
+        read_ledger_file(&path),
+        Err(LedgerFileError::Damaged { .. })
+    ));
+}
+
+#[test]
+fn a_run_of_a_random_search_is_secret_until_it_is_published() {
+    let directory = Directory::new("secret");
+    let path = directory.file("run");
+    let search = SearchOfRun {
+        kind: SearchKind::Random,
+        epsilon_upper: 2.0,
+        delta: 1e-5,
+    };
+    let label = LedgerLabel {
+        search: Some(search),
+        binds_files: false,
+    };
+    drop(LedgerFile::create(&path, &plan(100), true, label).unwrap());
+    let record = read_ledger_file(&path).unwrap();
+    assert!(record.is_secret() && record.label.search == Some(search));
+    for _ in 0..2 {
+        mark_ledger_as_published(&path).unwrap();
+    }
+    assert!(!read_ledger_file(&path).unwrap().is_secret());
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
 }

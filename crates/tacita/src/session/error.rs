@@ -84,7 +84,8 @@ pub enum SessionError {
     /// A ledger that has lost entries.
     #[error(
         "the ledger records {ledger} steps, but the checkpoint was made after {checkpoint}: entries \
-         have been lost or removed, so what was spent is unknown; the run cannot go on"
+         have been lost or removed, so what was spent is unknown; the run cannot go on. Restore the ledger \
+         from a copy, or count the whole plan as spent"
     )]
     LedgerBehind {
         /// Steps in the ledger.

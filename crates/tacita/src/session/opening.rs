@@ -2,7 +2,7 @@
 
 use super::SessionError;
 use crate::keys::Keys;
-use crate::ledger_file::{LedgerFile, LedgerFileError};
+use crate::ledger_file::{LedgerFile, LedgerFileError, LedgerLabel};
 use crate::noise::{NoiseHardening, NoiseStream};
 use crate::plan::CheckedPlan;
 use std::path::Path;
@@ -57,7 +57,30 @@ pub struct Statistic {
 impl Opening {
     /// Keeps the ledger in the new file `ledger`; an existing one is refused.
     pub fn create(plan: CheckedPlan, keys: Keys, ledger: &Path) -> Result<Self, SessionError> {
-        Self::in_memory(plan, keys).into_new_file(ledger)
+        Self::create_labelled(plan, keys, ledger, LedgerLabel::default())
+    }
+
+    /// The same, with more than the plan in the first line of the ledger.
+    pub fn create_labelled(
+        plan: CheckedPlan,
+        keys: Keys,
+        ledger: &Path,
+        label: LedgerLabel,
+    ) -> Result<Self, SessionError> {
+        let mut opening = Self::in_memory(plan, keys);
+        let private = opening.is_private();
+        let file = LedgerFile::create(ledger, opening.plan.ledger(), private, label)?;
+        opening.record = Record::File(file);
+        Ok(opening)
+    }
+
+    /// Binds a file of the run to the ledger by its content. Without a ledger file there is nothing
+    /// to bind it to.
+    pub fn bind_file(&mut self, file: &str, content: &[u8]) -> Result<(), SessionError> {
+        match &mut self.record {
+            Record::File(ledger) => Ok(ledger.bind(file, content)?),
+            Record::Memory(..) => Ok(()),
+        }
     }
 
     /// Goes on after the last entry of an existing ledger, with fresh keys.
@@ -77,7 +100,8 @@ impl Opening {
     }
 
     pub(super) fn into_new_file(mut self, path: &Path) -> Result<Self, SessionError> {
-        let file = LedgerFile::create(path, self.plan.ledger(), self.is_private())?;
+        let (private, label) = (self.is_private(), LedgerLabel::default());
+        let file = LedgerFile::create(path, self.plan.ledger(), private, label)?;
         self.record = Record::File(file);
         Ok(self)
     }

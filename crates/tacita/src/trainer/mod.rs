@@ -9,14 +9,33 @@ pub use run::Progress;
 use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::diagnostics::{Diagnosis, OnDiagnosis, Probe};
 use crate::keys::Keys;
+use crate::ledger_file::{LedgerFileError, read_ledger_file};
 use crate::optim::{LearningRate, Optimizer};
 use crate::plan::CheckedPlan;
 use crate::records::{PrivateModel, Records};
 use crate::report::Report;
-use crate::session::{Opening, Session, SessionOptions};
+use crate::session::{Opening, Session, SessionError, SessionOptions};
 use burn::tensor::Device;
 use run::Run;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Refuses a ledger that says nothing beside a checkpoint that was made after steps: they were released.
+fn refuse_emptied(ledger: &Path, checkpoint: &Path) -> Result<(), TrainError> {
+    let emptied = match read_ledger_file(ledger) {
+        Err(LedgerFileError::NoHeader { .. }) => true,
+        Err(LedgerFileError::Io { source, .. }) => source.kind() == ErrorKind::NotFound,
+        _ => false,
+    };
+    match Checkpoint::read(checkpoint) {
+        Ok(kept) if emptied && kept.step > 0 => Err(SessionError::LedgerBehind {
+            ledger: 0,
+            checkpoint: kept.step,
+        }
+        .into()),
+        _ => Ok(()),
+    }
+}
 
 type OnStep<'a, M> = Box<dyn FnMut(&Progress, &M) + 'a>;
 
@@ -256,6 +275,7 @@ impl<'a, M> Trainer<'a, M> {
         let (Some((path, _)), Some(ledger)) = (self.checkpoint.clone(), self.ledger.clone()) else {
             return Err(CheckpointError::NotKept.into());
         };
+        refuse_emptied(&ledger, &path)?;
         let (plan, options) = (self.plan.clone(), self.options);
         let keys = self.take_keys()?;
         let session = Session::resume(plan, keys, &ledger, &model, records, options)?;

@@ -70,6 +70,15 @@ impl Builtin {
         }
     }
 
+    /// The set of the same records as it was before it was split anew.
+    pub fn unsplit(self) -> Self {
+        match self {
+            Self::NamesRandomSplit => Self::Names,
+            Self::PneumoniaResplit => Self::Pneumonia,
+            other => other,
+        }
+    }
+
     /// Where the files are, except for the embedded set.
     fn site(self) -> Option<&'static Site> {
         Some(match self {

@@ -1,13 +1,14 @@
 //! CSV files with a header.
 
 use super::table::{RawRow, RawTable};
+use crate::datasets::bad_record::BadRecord;
 use crate::datasets::formats::compressed;
 use crate::datasets::nearest::shown;
 use anyhow::{Context, Result, bail, ensure};
 use std::io::Read;
 use std::path::Path;
 
-/// A longer field is taken for a quote that was never closed.
+/// A record with a longer field is a bad one: most likely a quote was never closed.
 pub(super) const LONGEST_FIELD: usize = 1 << 20;
 
 /// Opens a file, which may be compressed.
@@ -52,18 +53,17 @@ pub(super) fn parse(file: impl Read + 'static, delimiter: char) -> Result<RawTab
     let rows = reader.into_byte_records().map(move |record| {
         let record = record.context("cannot read on")?;
         let line = record.position().map_or(0, csv::Position::line);
-        if let Some(field) = record.iter().find(|field| field.len() > LONGEST_FIELD) {
-            bail!(
-                "line {line}: a field of {} bytes or more; is a closing quote missing?",
-                field.len()
-            );
-        }
         let fields = match record.len() == width {
+            _ if record.iter().any(|field| field.len() > LONGEST_FIELD) => {
+                let problem = "a field of more than a mebibyte; is a closing quote missing?";
+                Err(BadRecord::new(problem).into())
+            }
             true => fields(&record),
-            false => Err(anyhow::anyhow!(
-                "{} fields, but the header has {width}",
-                record.len()
-            )),
+            false => {
+                let fields = record.len();
+                let problem = format!("{fields} fields, but the header has {width}");
+                Err(BadRecord::new(problem).into())
+            }
         };
         Ok(RawRow { line, fields })
     });
@@ -76,12 +76,11 @@ pub(super) fn parse(file: impl Read + 'static, delimiter: char) -> Result<RawTab
 fn fields(record: &csv::ByteRecord) -> Result<Vec<String>> {
     record
         .iter()
-        .map(|field| {
+        .enumerate()
+        .map(|(at, field)| {
             let text = std::str::from_utf8(field).map_err(|_| {
-                anyhow::anyhow!(
-                    "{} is not UTF-8; save the file as UTF-8",
-                    shown(&String::from_utf8_lossy(field))
-                )
+                let problem = format!("field {} is not UTF-8; save the file as UTF-8", at + 1);
+                BadRecord::new(problem).value(&String::from_utf8_lossy(field))
             })?;
             Ok(text.trim_start_matches('\u{feff}').trim().to_string())
         })

@@ -1,10 +1,12 @@
 //! Images in a folder for each class.
 
-use super::{TestChoice, data_set, kept};
+use super::{TestChoice, data_set};
 use crate::datasets::Options;
+use crate::datasets::bad_record::{BadRecord, BadRecords};
 use crate::datasets::data_set::DataSet;
+use crate::datasets::nearest::known;
 use crate::datasets::preparation::{Features, Picture, Preparation, Values};
-use crate::datasets::schema::{BadRows, check_classes};
+use crate::datasets::schema::check_classes;
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -22,7 +24,7 @@ pub(in crate::datasets) fn open(folder: &Path, options: &Options) -> Result<Data
     let reader = Reader {
         classes: &classes,
         picture: &picture,
-        bad_rows: options.schema.bad_rows,
+        bad_records: &options.bad_records,
     };
     let preparation = Preparation {
         input: Features::of_images(options.features, picture)?,
@@ -36,7 +38,14 @@ pub(in crate::datasets) fn open(folder: &Path, options: &Options) -> Result<Data
         preparation.records(values, labels, None)
     };
     let read = |folder: &Path, test: &TestChoice| reader.read(folder, test);
-    data_set(folder, options, preparation.clone(), read, records)
+    data_set(
+        folder,
+        "images",
+        options,
+        preparation.clone(),
+        read,
+        records,
+    )
 }
 
 /// All images of the folders of known classes.
@@ -48,7 +57,7 @@ pub(in crate::datasets) fn class_folders(
     let reader = Reader {
         classes,
         picture,
-        bad_rows: BadRows::Error,
+        bad_records: &BadRecords::Refuse,
     };
     let [all, _] = reader.read(folder, &TestChoice::None)?;
     Ok(all)
@@ -80,11 +89,11 @@ fn classes(folder: &Path, options: &Options) -> Result<Vec<String>> {
 /// The visible folders of a folder, by name.
 fn folders(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    for path in entries(folder)? {
+    for path in entries(folder)?.iter().filter(|path| path.is_dir()) {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             bail!("{}: the name of a folder is not UTF-8", path.display());
         };
-        if path.is_dir() && !name.starts_with('.') {
+        if !name.starts_with('.') {
             names.push(name.to_string());
         }
     }
@@ -109,26 +118,24 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 struct Reader<'a> {
     classes: &'a [String],
     picture: &'a Picture,
-    bad_rows: BadRows,
+    bad_records: &'a BadRecords,
 }
 
 impl Reader<'_> {
     /// The images to train on and those held out.
     fn read(&self, folder: &Path, test: &TestChoice) -> Result<[Part; 2]> {
-        if let Some(other) = folders(folder)?
-            .iter()
-            .find(|name| !self.classes.contains(name))
-        {
-            bail!(
-                "{}: the folder `{other}` is not one of the declared classes{}",
-                folder.display(),
-                crate::datasets::nearest::known(other, self.classes)
-            );
+        // Of a private set a folder that is not a declared class is a class that was not declared, and
+        // one that is missing is a class without records: both can be the doing of one record.
+        for other in entries(folder)?.iter().filter(|path| path.is_dir()) {
+            self.declared(other)?;
         }
         let mut files = Vec::new();
         for (label, class) in self.classes.iter().enumerate() {
-            let images = self::files(&folder.join(class))?;
-            files.extend(images.into_iter().map(|path| (path, label as u16)));
+            let folder = folder.join(class);
+            if folder.is_dir() || matches!(self.bad_records, BadRecords::Refuse) {
+                let images = self::files(&folder)?;
+                files.extend(images.into_iter().map(|path| (path, label as u16)));
+            }
         }
         let images = files
             .par_iter()
@@ -149,12 +156,35 @@ impl Reader<'_> {
         label: u16,
         test: &TestChoice,
     ) -> Result<Option<(bool, Vec<u8>, u16)>> {
-        let bytes =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let values = self.picture.prepare(&bytes);
-        let held_out = test.holds_out([bytes.as_slice(), &label.to_le_bytes()]);
-        Ok(kept(values, self.bad_rows, || path.display().to_string())?
-            .map(|values| (held_out, values, label)))
+        let record = std::fs::read(path)
+            .map_err(|error| {
+                BadRecord::new("cannot be read")
+                    .hint(format!(" ({error})"))
+                    .into()
+            })
+            .and_then(|bytes| {
+                let held_out = test.holds_out([bytes.as_slice(), &label.to_le_bytes()]);
+                let values = self.picture.prepare(&bytes).map_err(|error| {
+                    let cause = format!(" ({})", error.root_cause());
+                    BadRecord::new("not a readable image").hint(cause)
+                })?;
+                Ok((held_out, values, label))
+            });
+        let place = || (path.display().to_string(), None);
+        self.bad_records.kept(record, place)
+    }
+
+    /// Whether a folder is that of a declared class; hidden ones are none of ours.
+    fn declared(&self, folder: &Path) -> Result<()> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('.') || self.classes.iter().any(|class| *class == name) {
+            return Ok(());
+        }
+        let problem = "the folder is not one of the declared classes";
+        let bad = BadRecord::new(problem).hint(known(&name, self.classes));
+        let place = || (folder.display().to_string(), None);
+        self.bad_records.kept(Err::<(), _>(bad.into()), place)?;
+        Ok(())
     }
 }
 

@@ -1,20 +1,21 @@
 //! Texts in JSON, one object a line.
 
 use super::table::class_number;
-use super::{TestChoice, data_set, kept};
+use super::{TestChoice, data_set};
 use crate::datasets::Options;
+use crate::datasets::bad_record::BadRecord;
 use crate::datasets::builtin::{text_preparation, vectors};
 use crate::datasets::data_set::DataSet;
 use crate::datasets::formats::compressed;
 use crate::datasets::nearest::known;
 use crate::datasets::preparation::{Input, InputPreparation, Preparation, Values, WordVectors};
 use crate::datasets::records::Shape;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use serde_json::{Map, Value};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// A longer line is not read.
+/// A longer line is a bad record.
 const LONGEST_LINE: usize = 1 << 24;
 /// Words of a text that are used unless declared otherwise.
 const LENGTH: usize = 256;
@@ -41,7 +42,7 @@ pub(in crate::datasets) fn open(file: &Path, text: &str, options: &Options) -> R
     };
     let records = |(values, labels): Part| preparation.records(values, labels, vectors.clone());
     let read = |file: &Path, test: &TestChoice| reader.file(file, test);
-    data_set(file, options, preparation.clone(), read, records)
+    data_set(file, "texts", options, preparation.clone(), read, records)
 }
 
 /// The input of a model for texts whose words are hashed.
@@ -66,12 +67,12 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     fn file(&self, path: &Path, test: &TestChoice) -> Result<[Part; 2]> {
         compressed::open(path)
-            .and_then(|file| self.read(file, test))
+            .and_then(|file| self.read(path, file, test))
             .with_context(|| format!("{}", path.display()))
     }
 
     /// The texts to train on and those held out.
-    pub(super) fn read(&self, file: impl Read, test: &TestChoice) -> Result<[Part; 2]> {
+    fn read(&self, path: &Path, file: impl Read, test: &TestChoice) -> Result<[Part; 2]> {
         let mut file = BufReader::new(file);
         let mut parts = [Part::default(), Part::default()];
         let mut bytes = Vec::new();
@@ -84,17 +85,23 @@ impl Reader<'_> {
             if read == 0 {
                 break;
             }
-            ensure!(
-                read <= LONGEST_LINE,
-                "line {line} is longer than {LONGEST_LINE} bytes; is this one object a line?"
-            );
-            if bytes.trim_ascii().is_empty() {
+            let too_long = read > LONGEST_LINE;
+            if too_long && !bytes.ends_with(b"\n") {
+                file.skip_until(b'\n')?;
+            }
+            if bytes.trim_ascii().is_empty() && !too_long {
                 continue;
             }
-            let whence = || format!("line {line}");
-            if let Some((text, class)) =
-                kept(self.record(&bytes), self.options.schema.bad_rows, whence)?
-            {
+            let record = match too_long {
+                false => self.record(&bytes),
+                true => {
+                    let problem =
+                        format!("longer than {LONGEST_LINE} bytes; is this one object a line?");
+                    Err(BadRecord::new(problem).into())
+                }
+            };
+            let place = || (path.display().to_string(), Some(line));
+            if let Some((text, class)) = self.options.bad_records.kept(record, place)? {
                 let class_name = class.to_le_bytes();
                 let held_out = test.holds_out([text.as_bytes(), &class_name]);
                 let (values, labels) = &mut parts[usize::from(held_out)];
@@ -113,10 +120,11 @@ impl Reader<'_> {
             Value::String(class) => class.clone(),
             Value::Number(class) => class.to_string(),
             Value::Bool(class) => class.to_string(),
-            _ => bail!(
-                "the class in `{}` is neither a text nor a number",
-                self.label
-            ),
+            _ => {
+                let label = self.label;
+                let problem = format!("the class in `{label}` is neither a text nor a number");
+                return Err(BadRecord::new(problem).into());
+            }
         };
         Ok((
             text.to_string(),
@@ -129,23 +137,27 @@ impl Reader<'_> {
 pub(super) fn object(line: &[u8]) -> Result<Map<String, Value>> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let line = std::str::from_utf8(line)
-        .ok()
-        .context("not UTF-8; save the file as UTF-8")?;
-    serde_json::from_str(line).context("not a JSON object")
+        .map_err(|_| BadRecord::new("not UTF-8; save the file as UTF-8"))?;
+    // The parser's own words quote what it found.
+    let object = serde_json::from_str(line)
+        .map_err(|error| BadRecord::new("not a JSON object").hint(format!(" ({error})")))?;
+    Ok(object)
 }
 
 /// The text of an object.
 pub(super) fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str> {
-    let Value::String(text) = field(object, name)? else {
-        bail!("the field `{name}` is not a text");
+    let problem = match field(object, name)? {
+        Value::String(text) if !text.trim().is_empty() => return Ok(text),
+        Value::String(_) => format!("the text in `{name}` is empty"),
+        _ => format!("the field `{name}` is not a text"),
     };
-    ensure!(!text.trim().is_empty(), "the text in `{name}` is empty");
-    Ok(text)
+    Err(BadRecord::new(problem).into())
 }
 
 fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a Value> {
-    object.get(name).with_context(|| {
+    let found = object.get(name).ok_or_else(|| {
         let names: Vec<_> = object.keys().collect();
-        format!("there is no field `{name}`{}", known(name, &names))
-    })
+        BadRecord::new(format!("there is no field `{name}`")).hint(known(name, &names))
+    })?;
+    Ok(found)
 }

@@ -21,9 +21,9 @@ use super::Options;
 use super::data_set::{About, DataSet, TestSet};
 use super::preparation::Preparation;
 use super::records::RecordSet;
-use super::schema::{BadRows, Schema};
+use super::schema::Schema;
 use super::split::is_held_out;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
 
 /// Which records are held out for testing.
@@ -87,6 +87,7 @@ impl TestChoice {
 /// and those held out.
 fn data_set<Part>(
     path: &Path,
+    kind: &str,
     options: &Options,
     preparation: Preparation,
     read: impl Fn(&Path, &TestChoice) -> Result<[Part; 2]>,
@@ -107,24 +108,20 @@ fn data_set<Part>(
             declared_public: options.test.is_public(),
         })
     };
-    DataSet {
-        name: name_of(path),
+    Ok(DataSet {
+        name: short_name(options, kind),
         training: records(training)?,
         test: test.map(test_set).transpose()?,
         public_count: options.test.public_count(&options.schema),
-        about: about(path, &options.test),
+        about: about(options, kind),
         preparation,
-    }
-    .checked()
+    })
 }
 
-/// The name of a set by the name of its file.
-fn name_of(path: &Path) -> String {
-    let stem = path
-        .file_name()
-        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let stem = stem.split('.').next().unwrap_or_default();
-    let name: String = stem
+/// The public name of a set as part of a file name.
+fn short_name(options: &Options, kind: &str) -> String {
+    let name = options.data_name.as_deref().unwrap_or(kind);
+    let name: String = name
         .chars()
         .map(|letter| {
             if letter.is_ascii_alphanumeric() {
@@ -135,34 +132,23 @@ fn name_of(path: &Path) -> String {
         })
         .collect();
     match name.trim_matches('-') {
-        "" => "data".to_string(),
+        "" => kind.to_string(),
         name => name.to_string(),
     }
 }
 
-fn about(path: &Path, test: &TestChoice) -> About {
+fn about(options: &Options, kind: &str) -> About {
     let mut caveats = Vec::new();
-    if test.is_public() {
+    if options.test.is_public() {
         caveats.push(
             "the test records were declared public by the user: the guarantee is not for them"
                 .into(),
         );
     }
     About {
-        origin: path.display().to_string(),
+        // Never the path: it is no part of what was declared public.
+        origin: options.data_name.clone().unwrap_or_else(|| kind.into()),
         licence: "the user's own".into(),
         caveats,
-    }
-}
-
-/// Keeps what could be read; a bad record is an error or is left out, as declared.
-fn kept<T>(record: Result<T>, bad_rows: BadRows, whence: impl Fn() -> String) -> Result<Option<T>> {
-    match (record, bad_rows) {
-        (Ok(record), _) => Ok(Some(record)),
-        (Err(_), BadRows::Drop) => Ok(None),
-        (Err(error), BadRows::Error) => bail!(
-            "{}: {error:#}; mend it, or declare bad_rows = \"drop\" in the schema to leave such records out",
-            whence()
-        ),
     }
 }

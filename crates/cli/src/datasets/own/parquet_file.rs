@@ -1,9 +1,12 @@
 //! Parquet files, row by row.
 
 use super::table::{RawRow, RawTable};
+use crate::datasets::bad_record::BadRecord;
 use anyhow::{Context, Result, bail};
+use parquet::basic::Repetition;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
+use parquet::schema::types::TypePtr;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -23,6 +26,18 @@ pub(super) fn open(path: &Path) -> Result<RawTable> {
         .iter()
         .map(|field| field.name().to_string())
         .collect();
+    let columns = reader.metadata().file_metadata().schema().get_fields();
+    let nested = |field: &TypePtr| {
+        let basics = field.get_basic_info();
+        let repeated = basics.has_repetition() && basics.repetition() == Repetition::REPEATED;
+        field.is_group() || repeated
+    };
+    if let Some(column) = columns.iter().find(|field| nested(field)) {
+        bail!(
+            "column `{}` holds lists or groups, not values; leave it out of the file",
+            column.name()
+        );
+    }
     // Group by group: the iterator over the whole file panics where a group cannot be opened.
     let groups = 0..reader.num_row_groups();
     let rows = groups
@@ -60,8 +75,8 @@ fn rows(reader: &SerializedFileReader<File>, group: usize) -> Result<Vec<Row>> {
 fn fields(row: &Row) -> Result<Vec<String>> {
     row.get_column_iter()
         .map(|(name, field)| {
-            text(field)
-                .with_context(|| format!("column `{name}` holds lists or groups, not values"))
+            let problem = || BadRecord::new(format!("column `{name}` is not UTF-8"));
+            Ok(text(field).ok_or_else(problem)?)
         })
         .collect()
 }

@@ -1,12 +1,16 @@
 //! Tables: the rows of a file by the columns a schema declares.
 
-use super::{TestChoice, Unbounded, about, csv_file, kept, name_of, parquet_file};
-use crate::datasets::nearest::{known, shown};
+use super::{TestChoice, Unbounded, about, csv_file, parquet_file, short_name};
+use crate::datasets::bad_record::{BadRecord, BadRecords};
+use crate::datasets::nearest::known;
 use crate::datasets::preparation::Column;
 use crate::datasets::schema::Schema;
 use crate::datasets::{Opened, Options};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
+
+/// What a table is called unless its owner names it.
+const KIND: &str = "table";
 
 /// A file of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +51,7 @@ pub(in crate::datasets) fn open(file: &Path, format: Format, options: &Options) 
         label,
         classes,
         estimate: options.estimate_bounds,
+        bad_records: &options.bad_records,
     };
     let (columns, [training, held_out]) = reader.read(file, format, &options.test)?;
     let test = match &options.test {
@@ -64,13 +69,13 @@ pub(in crate::datasets) fn open(file: &Path, format: Format, options: &Options) 
         }
     };
     Unbounded {
-        name: name_of(file),
+        name: short_name(options, KIND),
         columns,
         classes: classes.to_vec(),
         training,
         test,
         public_count: options.test.public_count(&options.schema),
-        about: about(file, &options.test),
+        about: about(options, KIND),
     }
     .opened()
 }
@@ -80,6 +85,7 @@ struct Reader<'a> {
     label: &'a str,
     classes: &'a [String],
     estimate: bool,
+    bad_records: &'a BadRecords,
 }
 
 impl Reader<'_> {
@@ -94,13 +100,14 @@ impl Reader<'_> {
             Format::Parquet => parquet_file::open(path),
         };
         table
-            .and_then(|table| self.rows(table, test))
+            .and_then(|table| self.rows(path, table, test))
             .with_context(|| format!("{}", path.display()))
     }
 
     /// The columns, and the rows to train on and those held out.
-    pub(super) fn rows(
+    fn rows(
         &self,
+        path: &Path,
         table: RawTable,
         test: &TestChoice,
     ) -> Result<(Vec<Column>, [Cells; 2])> {
@@ -144,9 +151,8 @@ impl Reader<'_> {
                 let held_out = test.holds_out(fields.iter().map(String::as_bytes));
                 Ok((cells, class, held_out))
             });
-            if let Some((cells, class, held_out)) =
-                kept(read, self.schema.bad_rows, || format!("line {line}"))?
-            {
+            let place = || (path.display().to_string(), Some(line));
+            if let Some((cells, class, held_out)) = self.bad_records.kept(read, place)? {
                 let part = &mut parts[usize::from(held_out)];
                 part.cells.extend(cells);
                 part.labels.push(class);
@@ -159,16 +165,16 @@ impl Reader<'_> {
 /// The number of a class.
 pub(super) fn class_number(value: &str, column: &str, classes: &[String]) -> Result<u16> {
     let value = value.trim();
-    ensure!(!value.is_empty(), "the class in `{column}` is empty");
-    let number = classes
-        .iter()
-        .position(|class| class == value)
-        .with_context(|| {
-            format!(
-                "{} in `{column}` is not one of the declared classes{}",
-                shown(value),
-                known(value, classes)
-            )
-        })?;
+    if value.is_empty() {
+        return Err(BadRecord::new(format!("the class in `{column}` is empty")).into());
+    }
+    let number = classes.iter().position(|class| class == value);
+    let number = number.ok_or_else(|| {
+        BadRecord::new(format!(
+            "the class in `{column}` is not one of the declared classes"
+        ))
+        .value(value)
+        .hint(known(value, classes))
+    })?;
     Ok(u16::try_from(number)?)
 }

@@ -2,7 +2,7 @@
 
 use super::table::Cells;
 use crate::datasets::Opened;
-use crate::datasets::data_set::{About, DataSet, TestSet, check_labels};
+use crate::datasets::data_set::{About, DataSet, TestSet};
 use crate::datasets::preparation::{
     Basis, Column, Encoding, InputPreparation, Preparation, TablePreparation, Values,
 };
@@ -29,9 +29,6 @@ impl Unbounded {
     /// Ready if every bound is declared.
     pub(super) fn opened(self) -> Result<Opened> {
         if self.undeclared().next().is_some() {
-            // Before anything is spent on bounds.
-            let test = self.test.as_ref().map(|(test, _)| test.labels.len());
-            check_labels(&self.training.labels, test, &self.classes, &self.about)?;
             return Ok(Opened::NeedsBounds(Box::new(self)));
         }
         Ok(Opened::Ready(Box::new(self.finish()?)))
@@ -67,6 +64,15 @@ impl Unbounded {
         Shape::Rows {
             width: widths.sum(),
         }
+    }
+
+    /// The class of each training record and of each test record, which are private.
+    pub fn labels(&self) -> (&[u16], Option<&[u16]>) {
+        let test = self.test.as_ref();
+        (
+            &self.training.labels,
+            test.map(|(test, _)| test.labels.as_slice()),
+        )
     }
 
     /// The classes, as declared.
@@ -109,8 +115,12 @@ impl Unbounded {
         let mut bounds = statistics::bounds(noisy_histogram, noise_std)?.into_iter();
         for column in &mut self.columns {
             if column.encoding == Encoding::Pending
-                && let Some((min, max)) = bounds.next()
+                && let Some(found) = bounds.next()
             {
+                if found.is_none() {
+                    self.about.caveats.push(hidden(&column.name));
+                }
+                let (min, max) = found.unwrap_or(DEFAULT_BOUNDS);
                 column.encoding = Encoding::Numeric {
                     min,
                     max,
@@ -149,14 +159,25 @@ impl Unbounded {
             }),
             _ => None,
         };
-        DataSet {
+        Ok(DataSet {
             name: self.name,
             training,
             test,
             public_count: self.public_count,
             about: self.about,
             preparation,
-        }
-        .checked()
+        })
     }
+}
+
+/// Where the noise hides the values of a column, the estimate is spent all the same, and a run that
+/// ended here would be lost with it. So it goes on with bounds that hold for nobody's records.
+const DEFAULT_BOUNDS: (f64, f64) = (-1.0, 1.0);
+
+fn hidden(column: &str) -> String {
+    let (min, max) = DEFAULT_BOUNDS;
+    format!(
+        "the noise hid where the values of column {column} lie, so they were clamped to [{min}, {max}]: declare its \
+         bounds, or estimate them from more records"
+    )
 }

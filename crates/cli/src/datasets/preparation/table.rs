@@ -1,7 +1,8 @@
 //! Columns of a table: scaled by public bounds, or one of a public list, or hashed.
 
 use super::{Basis, Fact, bucket};
-use crate::datasets::nearest::{known, shown};
+use crate::datasets::bad_record::BadRecord;
+use crate::datasets::nearest::known;
 use crate::datasets::records::{Cell, RowLayout};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -55,34 +56,29 @@ impl Column {
     /// Reads a value: a number as it is, a category as its number.
     pub fn read(&self, value: &str) -> Result<f64> {
         let value = value.trim();
-        match &self.encoding {
-            Encoding::Numeric { .. } | Encoding::Pending => {
-                ensure!(!value.is_empty(), "column `{}` is empty", self.name);
-                let number: f64 = value.parse().ok().with_context(|| {
-                    format!("column `{}`: {} is not a number", self.name, shown(value))
-                })?;
-                ensure!(
-                    number.is_finite(),
-                    "column `{}`: {} is not finite",
-                    self.name,
-                    shown(value)
-                );
-                Ok(number)
+        let bad = |what: &str| BadRecord::new(format!("column `{}` {what}", self.name));
+        Ok(match &self.encoding {
+            Encoding::Numeric { .. } | Encoding::Pending if value.is_empty() => {
+                return Err(bad("is empty").into());
             }
-            Encoding::Categorical { categories } => categories
-                .iter()
-                .position(|category| category == value)
-                .map(|place| place as f64)
-                .with_context(|| {
-                    format!(
-                        "column `{}`: {} is not one of the declared categories{}",
-                        self.name,
-                        shown(value),
-                        known(value, categories)
-                    )
-                }),
-            Encoding::Hashed { buckets } => Ok(bucket(value, *buckets) as f64),
-        }
+            Encoding::Numeric { .. } | Encoding::Pending => {
+                let number: f64 =
+                    (value.parse()).map_err(|_| bad("is not a number").value(value))?;
+                if !number.is_finite() {
+                    return Err(bad("is not finite").value(value).into());
+                }
+                number
+            }
+            Encoding::Categorical { categories } => {
+                let place = categories.iter().position(|category| category == value);
+                place.ok_or_else(|| {
+                    bad("is not one of the declared categories")
+                        .value(value)
+                        .hint(known(value, categories))
+                })? as f64
+            }
+            Encoding::Hashed { buckets } => bucket(value, *buckets) as f64,
+        })
     }
 
     /// What was read, as a cell of a row.

@@ -100,14 +100,17 @@ fn rows_are_clamped_scaled_and_one_hot() {
 }
 
 #[test]
-fn errors_of_new_input_name_column_value_and_remedy() {
+fn errors_of_new_input_name_the_column_and_not_the_value() {
     let error = |row: &[(&str, &str)]| message(table().unlabelled([Input::Row(row)], None));
     let message_of = error(&[("age", "x"), ("ward", "north"), ("postcode", "")]);
-    assert_eq!(message_of, "input 1: column `age`: “x” is not a number");
-    assert!(error(&[("age", "NaN"), ("ward", "north")]).contains("“NaN” is not finite"));
+    assert_eq!(message_of, "input 1: column `age` is not a number");
+    assert!(error(&[("age", "NaN"), ("ward", "north")]).contains("`age` is not finite"));
     assert!(error(&[("age", " "), ("ward", "north")]).contains("`age` is empty"));
     let unknown = error(&[("age", "1"), ("ward", "nord"), ("postcode", "")]);
-    assert!(unknown.contains("did you mean “north”?"), "{unknown}");
+    assert!(
+        unknown.ends_with("`ward` is not one of the declared categories"),
+        "{unknown}"
+    );
     let missing = error(&[("Age", "1")]);
     assert!(
         missing.contains("no column `age`; did you mean “Age”?"),

@@ -35,7 +35,7 @@ proptest! {
         histogram in prop::collection::vec(prop::num::f32::ANY, 0..2 * BINS + 2),
         noise_std in prop::num::f64::ANY,
     ) {
-        for (min, max) in bounds(&histogram, noise_std).unwrap_or_default() {
+        for (min, max) in bounds(&histogram, noise_std).unwrap_or_default().into_iter().flatten() {
             prop_assert!(min < max);
         }
     }
@@ -64,7 +64,7 @@ fn noisy_bounds_are_near_the_quantiles() {
         *entry += (noise_std * f64::from(random.standard())) as f32;
     }
     let bounds = bounds(&sum, noise_std).unwrap();
-    let (age, debt) = (bounds[0], bounds[1]);
+    let (age, debt) = (bounds[0].unwrap(), bounds[1].unwrap());
     assert!(
         (10.0..=21.0).contains(&age.0) && (79.0..=160.0).contains(&age.1),
         "{age:?}"
@@ -79,6 +79,5 @@ fn noisy_bounds_are_near_the_quantiles() {
 fn noise_alone_gives_no_bounds() {
     let mut random = SplitMix(1);
     let noise: Vec<f32> = (0..BINS).map(|_| random.standard()).collect();
-    let error = bounds(&noise, 1.0).unwrap_err().to_string();
-    assert!(error.contains("declare its bounds"), "{error}");
+    assert_eq!(bounds(&noise, 1.0).unwrap(), [None]);
 }

@@ -3,6 +3,7 @@
 use super::{everything, facts, plain};
 use crate::report::Report;
 use crate::report::facts::{Evaluation, Facts, Origin, TraceOrigin, Tuning};
+use tacita::{LedgerLabel, LedgerRecord, SearchKind, SearchOfRun};
 use tacita_accounting::Ledger;
 
 type Change = fn(&mut Facts);
@@ -10,8 +11,11 @@ type Change = fn(&mut Facts);
 #[test]
 fn a_ledger_that_disagrees_is_refused() {
     let facts = plain();
+    let ledger = |plan: &Ledger, released, private| {
+        LedgerRecord::new(plan.clone(), released, private, LedgerLabel::default())
+    };
     let message = |plan: &Ledger, released, private| {
-        let refused = Report::with_ledger(facts.clone(), plan, released, private);
+        let refused = Report::with_ledger(facts.clone(), &ledger(plan, released, private));
         refused.unwrap_err().to_string()
     };
     assert!(
@@ -27,8 +31,43 @@ fn a_ledger_that_disagrees_is_refused() {
     // A crash after the facts were written: what the ledger holds counts.
     let mut early = facts.clone();
     early.rounds_made = 40;
-    let report = Report::with_ledger(early, &facts.plan, 60, true).unwrap();
+    let report = Report::with_ledger(early, &ledger(&facts.plan, 60, true)).unwrap();
     assert_eq!(report.facts.rounds_made, 60);
+}
+
+/// The ledger of a run of a search says so, whatever the facts beside it claim.
+#[test]
+fn facts_that_deny_the_search_of_their_ledger_are_refused() {
+    let of_search = |kind| {
+        let search = SearchOfRun {
+            kind,
+            epsilon_upper: 20.0,
+            delta: 1e-5,
+        };
+        let label = LedgerLabel {
+            search: Some(search),
+            binds_files: true,
+        };
+        LedgerRecord::new(plain().plan, 200, true, label)
+    };
+    let refused = |facts: Facts, ledger: &LedgerRecord| {
+        let refused = Report::with_ledger(facts, ledger);
+        refused.unwrap_err().to_string()
+    };
+    let mut part = plain();
+    part.tuning = Tuning::PartOfSearch {
+        epsilon_upper: 20.0,
+        delta: 1e-5,
+    };
+    assert!(refused(plain(), &of_search(SearchKind::Grid)).contains("is a part of a search"));
+    assert!(Report::with_ledger(part.clone(), &of_search(SearchKind::Grid)).is_ok());
+    assert!(refused(part.clone(), &of_search(SearchKind::Random)).contains("secret run"));
+    let label = LedgerLabel {
+        search: None,
+        binds_files: true,
+    };
+    let alone = LedgerRecord::new(plain().plan, 200, true, label);
+    assert!(refused(part, &alone).contains("the ledger does not"));
 }
 
 #[test]

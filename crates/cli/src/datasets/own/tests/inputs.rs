@@ -43,7 +43,7 @@ fn new_rows_are_prepared_like_those_learned_from() {
         None,
     ));
     assert!(
-        error.contains("new.csv: line 3: column `age`: “x” is not a number"),
+        error.contains("new.csv: line 3: column `age` is not a number"),
         "{error}"
     );
     let error = message(inputs("new.csv", "age,ward\n", &data.preparation, None));

@@ -34,49 +34,62 @@ fn texts_are_read_with_classes_of_any_type() {
 }
 
 #[test]
-fn errors_name_line_field_and_remedy() {
-    for (line, expected) in [
-        (
-            &b"{\"note\": "[..],
-            "notes.jsonl: line 2: not a JSON object",
-        ),
-        (b"[1, 2]", "line 2: not a JSON object"),
+fn bad_lines_are_left_out_and_listed_without_their_values() {
+    for (line, problem, value) in [
+        (&b"{\"note\": "[..], "not a JSON object", "EOF"),
+        (b"[1, 2]", "not a JSON object", "invalid type"),
         (
             b"{\"Note\": \"a\", \"mood\": 1}",
-            "no field `note`; did you mean “Note”?",
+            "there is no field `note`",
+            "did you mean “Note”?",
         ),
         (
             b"{\"note\": 5, \"mood\": 1}",
             "the field `note` is not a text",
+            "",
         ),
         (
             b"{\"note\": \" \", \"mood\": 1}",
             "the text in `note` is empty",
+            "",
         ),
         (
             b"{\"note\": \"a\", \"mood\": 2}",
-            "“2” in `mood` is not one of the declared classes",
+            "the class in `mood` is not one of the declared classes",
+            "“2”",
         ),
         (
             b"{\"note\": \"a\", \"mood\": null}",
-            "neither a text nor a number",
+            "the class in `mood` is neither a text nor a number",
+            "",
         ),
         (
             b"{\"note\": \"\xff\", \"mood\": 1}",
             "not UTF-8; save the file as UTF-8",
+            "",
+        ),
+        (
+            &vec![b'x'; (1 << 24) + 2],
+            "longer than 16777216 bytes; is this one object a line?",
+            "",
         ),
     ] {
         let good = b"{\"note\": \"a\", \"mood\": 0}\n";
         let last = b"\n{\"note\": \"a\", \"mood\": 1}";
         let content = [&good[..], line, last].concat();
-        let error = message(jsonl(&content, &options(SCHEMA)));
-        assert!(error.contains(expected), "{error}\n{expected}");
-        let drop = options(&format!("bad_rows = \"drop\"\n{SCHEMA}"));
-        assert_eq!(ready(jsonl(&content, &drop)).training.count(), 2);
+        let (data, bad) = listed(|options| jsonl(&content, options), SCHEMA);
+        assert_eq!(data.training.labels(), [0, 1]);
+        let [bad] = bad.as_slice() else {
+            panic!("{bad:?}");
+        };
+        assert_eq!((bad.line, bad.problem.as_str()), (Some(2), problem));
+        assert!(bad.with_value.contains(value), "{}", bad.with_value);
+        assert_eq!(
+            ready(jsonl(&content, &options(SCHEMA))).training.labels(),
+            [0, 1]
+        );
     }
-    let endless = vec![b'x'; (1 << 24) + 2];
-    let error = message(jsonl(endless, &options(SCHEMA)));
-    assert!(error.contains("line 1 is longer than"), "{error}");
+    assert_eq!(ready(jsonl("", &options(SCHEMA))).training.count(), 0);
 }
 
 #[test]

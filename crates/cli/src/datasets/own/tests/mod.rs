@@ -12,8 +12,9 @@ mod table;
 use super::*;
 use crate::datasets::preparation::Basis;
 use crate::datasets::testkit::{Folder, message};
-use crate::datasets::{DataSet, Opened, Options, RecordSet, Source, open};
+use crate::datasets::{BadRecords, DataSet, Listed, Opened, Options, RecordSet, Source, open};
 use ::tacita::Records;
+use std::sync::{Arc, Mutex};
 
 /// A table of patients.
 const SCHEMA: &str = r#"
@@ -41,6 +42,16 @@ fn ready(opened: Result<Opened>) -> DataSet {
         Opened::Ready(data) => *data,
         Opened::NeedsBounds(_) => panic!("all bounds are declared"),
     }
+}
+
+/// A data set and the list of the records that were left out of it.
+fn listed(open: impl Fn(&Options) -> Result<Opened>, schema: &str) -> (DataSet, Vec<Listed>) {
+    let list = Arc::new(Mutex::new(Vec::new()));
+    let mut options = options(schema);
+    options.bad_records = BadRecords::List(list.clone());
+    let data = ready(open(&options));
+    let bad = list.lock().unwrap().clone();
+    (data, bad)
 }
 
 fn csv(content: impl AsRef<[u8]>, options: &Options) -> Result<Opened> {

@@ -89,6 +89,7 @@ fn shares_without_sense_are_refused() {
         let error = message(csv(table(0..10), &share(wrong)));
         assert!(error.contains("above 0 and below 1"), "{error}");
     }
-    let error = message(csv(PATIENTS, &share(1e-9)));
-    assert!(error.contains("the test set is empty"), "{error}");
+    // Whether any record falls to the test set depends on the records.
+    let test = ready(csv(PATIENTS, &share(1e-9))).test;
+    assert_eq!(test.unwrap().records.count(), 0);
 }

@@ -3,7 +3,10 @@ use super::*;
 #[test]
 fn a_table_is_read_by_its_schema() {
     let data = ready(csv(PATIENTS, &options(SCHEMA)));
-    assert_eq!(data.name, "patients");
+    assert_eq!(
+        (data.name.as_str(), data.about.origin.as_str()),
+        ("table", "table")
+    );
     assert_eq!(data.classes(), ["well", "ill"]);
     let (values, labels) = rows(&data.training);
     assert_eq!(values, [0.5, 1.0, 0.0, 0.25, 0.0, 1.0, 1.0, 1.0, 0.0]);
@@ -47,7 +50,6 @@ fn errors_of_the_file_are_clear() {
     );
     for (content, expected) in [
         (&b""[..], "patients.csv: the file is empty"),
-        (b"age,ward,outcome\n", "there are no records to train on"),
         (b"age,ward,age\n", "two columns named `age`; rename one"),
         (b"age,,outcome\n", "column 2 has no name in the header"),
         (
@@ -62,39 +64,39 @@ fn errors_of_the_file_are_clear() {
             b"\xff\xfe,ward,outcome\n",
             "is not UTF-8; save the file as UTF-8",
         ),
-        (
-            b"age,ward,outcome\n1,north,well\n2,north,well\n",
-            "all records have the class “well”",
-        ),
     ] {
         let error = error(content);
         assert!(error.contains(expected), "{error}\n{expected}");
     }
 }
 
+/// What a record is wrong in decides nothing but that the record is left out; the list says where.
 #[test]
-fn errors_of_a_row_name_its_line_and_the_remedy() {
-    for (row, expected) in [
-        (
-            &b"x,north,well"[..],
-            "line 3: column `age`: “x” is not a number; mend it, or declare bad_rows = \"drop\"",
-        ),
-        (b"NaN,north,well", "column `age`: “NaN” is not finite"),
-        (b"inf,north,well", "“inf” is not finite"),
-        (b",north,well", "column `age` is empty"),
-        (b",,", "column `age` is empty"),
+fn bad_rows_are_left_out_and_listed_without_their_values() {
+    for (row, problem, value) in [
+        (&b"x,north,well"[..], "column `age` is not a number", "“x”"),
+        (b"NaN,north,well", "column `age` is not finite", "“NaN”"),
+        (b"inf,north,well", "column `age` is not finite", "“inf”"),
+        (b",north,well", "column `age` is empty", ""),
+        (b",,", "column `age` is empty", ""),
         (
             b"1,nrth,well",
-            "“nrth” is not one of the declared categories; did you mean “north”?",
+            "column `ward` is not one of the declared categories",
+            "“nrth”; did you mean “north”?",
         ),
         (
             b"1,north,dead",
-            "“dead” in `outcome` is not one of the declared classes",
+            "the class in `outcome` is not one of the declared classes",
+            "“dead”",
         ),
-        (b"1,north,", "the class in `outcome` is empty"),
-        (b"1,north", "line 3: 2 fields, but the header has 3"),
-        (b"1,north,well,x", "line 3: 4 fields, but the header has 3"),
-        (b"1,n\xf6rth,well", "line 3: “n\u{fffd}rth” is not UTF-8"),
+        (b"1,north,", "the class in `outcome` is empty", ""),
+        (b"1,north", "2 fields, but the header has 3", ""),
+        (b"1,north,well,x", "4 fields, but the header has 3", ""),
+        (
+            b"1,n\xf6rth,well",
+            "field 2 is not UTF-8; save the file as UTF-8",
+            "“n\u{fffd}rth”",
+        ),
     ] {
         let content = [
             &b"age,ward,outcome\n5,north,ill\n"[..],
@@ -102,34 +104,54 @@ fn errors_of_a_row_name_its_line_and_the_remedy() {
             b"\n7,south,well\n",
         ]
         .concat();
-        let error = message(csv(&content, &options(SCHEMA)));
-        assert!(error.contains(expected), "{error}\n{expected}");
-        assert!(error.contains("patients.csv"), "{error}");
-
-        let drop = options(&format!("bad_rows = \"drop\"\n{SCHEMA}"));
-        let (values, labels) = rows(&ready(csv(&content, &drop)).training);
+        let (data, bad) = listed(|options| csv(&content, options), SCHEMA);
+        let (values, labels) = rows(&data.training);
         assert_eq!((values.len(), labels), (6, vec![1, 0]));
+        let [bad] = bad.as_slice() else {
+            panic!("{bad:?}");
+        };
+        assert_eq!((bad.line, bad.problem.as_str()), (Some(3), problem));
+        assert!(bad.file.ends_with("patients.csv"), "{}", bad.file);
+        assert!(bad.with_value.contains(value), "{}", bad.with_value);
+        // Nothing is said where nobody asked.
+        let dropped = ready(csv(&content, &options(SCHEMA)));
+        assert_eq!(rows(&dropped.training), rows(&data.training));
     }
 }
 
 #[test]
-fn a_huge_field_is_an_error_even_where_bad_rows_are_dropped() {
+fn a_huge_field_is_a_bad_record() {
     let open_quote = format!(
         "{PATIENTS}1,\"north,well\n{}",
         "2,south,ill\n".repeat(100_000)
     );
-    let drop = options(&format!("bad_rows = \"drop\"\n{SCHEMA}"));
-    let error = message(csv(open_quote, &drop));
-    assert!(
-        error.contains("line 5: a field of") && error.contains("is a closing quote missing?"),
-        "{error}"
-    );
+    let (data, bad) = listed(|options| csv(&open_quote, options), SCHEMA);
+    assert_eq!(rows(&data.training).1, [0, 1, 1]);
+    assert_eq!(bad[0].line, Some(5));
+    assert!(bad[0].problem.contains("is a closing quote missing?"));
+}
+
+/// One record more or less must not decide whether there is a model.
+#[test]
+fn one_class_one_record_or_none_is_a_data_set() {
+    for (content, labels) in [
+        ("age,ward,outcome\n1,north,well\n2,north,well\n", vec![0, 0]),
+        ("age,ward,outcome\n1,north,well\n", vec![0]),
+        ("age,ward,outcome\n1,north,dead\n", vec![]),
+        ("age,ward,outcome\n", vec![]),
+    ] {
+        assert_eq!(
+            rows(&ready(csv(content, &options(SCHEMA))).training).1,
+            labels
+        );
+    }
 }
 
 #[test]
-fn long_values_are_cut_in_messages() {
+fn long_values_are_cut_in_lists() {
     let content = format!("age,ward,outcome\n{},north,well\n", "9x".repeat(5000));
-    assert!(message(csv(content, &options(SCHEMA))).len() < 400);
+    let (_, bad) = listed(|options| csv(&content, options), SCHEMA);
+    assert!(bad[0].with_value.len() < 400);
 }
 
 const ESTIMATED: &str = r#"
@@ -175,4 +197,22 @@ fn undeclared_bounds_are_estimated_only_on_demand() {
     assert!(facts[0].what.contains("64]"), "{}", facts[0].what);
     let (values, _) = rows(&data.training);
     assert!((values[5 * 63] - 63.0 / 64.0).abs() < 1e-6);
+}
+
+/// What was spent on bounds stays spent, so a run goes on where the noise hid them.
+#[test]
+fn bounds_that_the_noise_hides_are_default_ones_and_that_is_said() {
+    let mut options = options(ESTIMATED);
+    options.estimate_bounds = true;
+    let Opened::NeedsBounds(table) = csv(PATIENTS, &options).unwrap() else {
+        panic!("a bound is missing");
+    };
+    let noise = vec![0.0; table.histogram_length()];
+    let data = table.estimated(&noise, 20.0).unwrap();
+    assert!(data.preparation.facts()[0].what.contains("[-1, 1]"));
+    assert!(
+        data.about.caveats[0].contains("column age"),
+        "{:?}",
+        data.about.caveats
+    );
 }

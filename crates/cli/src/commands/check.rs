@@ -1,0 +1,126 @@
+//! `tacita check`: what is wrong with records, for the operator's eyes only.
+
+use crate::datasets::{self, BadRecords, Listed, Opened, Source};
+use crate::number::count;
+use crate::run::Settings;
+use anyhow::{Result, ensure};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Arguments of `tacita check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+NOT PRIVATE: what it prints depends on single records. It is for the screen of whoever may see them, and for \
+nobody else; settings chosen by it are not covered by any guarantee.
+
+`tacita train` never refuses because of a record: one that cannot be used is left out, and nothing is said. So \
+look first. The arguments are those of `tacita train`; settings that are not about the data are ignored.
+
+Examples:
+  tacita check --csv patients.csv --label outcome --schema patients.toml --records 5000
+  tacita check run.toml --show-values")]
+pub struct Args {
+    /// Settings in TOML, with the names of the flags; flags count more
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+    /// Also print what bad records hold, where they are bad
+    #[arg(long)]
+    show_values: bool,
+    /// List at most so many bad records
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    most: usize,
+}
+
+/// Runs `tacita check`. Its status does not depend on the records either: only what is wrong with a file as
+/// a whole is an error.
+pub fn run(args: &Args) -> Result<()> {
+    let settings = match &args.file {
+        Some(path) => args.settings.clone().over(Settings::read(path)?),
+        None => args.settings.clone(),
+    };
+    let source = settings.source()?;
+    ensure!(
+        !matches!(source, Source::Builtin(_)),
+        "there is nothing to check in a public data set; give your own data with --csv, --parquet, --jsonl or --images"
+    );
+    let list = Arc::new(Mutex::new(Vec::new()));
+    let mut options = settings.options(true)?;
+    options.bad_records = BadRecords::List(list.clone());
+    let opened = datasets::open(&source, &options)?;
+    let mut bad = list.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    bad.sort();
+
+    println!(
+        "NOT PRIVATE: this depends on single records. It is for your screen only; neither publish it nor choose \
+         settings by it.\n"
+    );
+    print!("{}", listed(&bad, args));
+    print!("{}", counted(&opened));
+    println!("\nNothing was trained and nothing was spent.");
+    Ok(())
+}
+
+/// The records that would be left out.
+fn listed(bad: &[Listed], args: &Args) -> String {
+    if bad.is_empty() {
+        return "Every record can be used.\n".into();
+    }
+    let mut text = format!(
+        "{} cannot be used and would be left out:\n",
+        count(bad.len() as u64)
+    );
+    for bad in bad.iter().take(args.most) {
+        let line = bad
+            .line
+            .map_or_else(String::new, |line| format!(", line {line}"));
+        let problem = match args.show_values {
+            true => &bad.with_value,
+            false => &bad.problem,
+        };
+        text += &format!("  {}{line}: {problem}\n", bad.file);
+    }
+    if bad.len() > args.most {
+        let more = count((bad.len() - args.most) as u64);
+        text += &format!("  and {more} more; --most N lists them\n");
+    }
+    if !args.show_values {
+        text += "  What they hold is shown with --show-values.\n";
+    }
+    text
+}
+
+/// How many records of each class there are.
+fn counted(opened: &Opened) -> String {
+    let (classes, declared, training, test) = match opened {
+        Opened::Ready(data) => (
+            data.classes(),
+            data.public_count,
+            data.training.labels(),
+            data.test.as_ref().map(|test| test.records.labels()),
+        ),
+        Opened::NeedsBounds(table) => {
+            let (training, test) = table.labels();
+            (table.classes(), table.public_count(), training, test)
+        }
+    };
+    let mut text = part("To train on", training, classes);
+    text += &match declared {
+        Some(declared) => format!("  declared: {}\n", count(declared)),
+        None => "  no number is declared; --records N is needed to train\n".to_string(),
+    };
+    if let Some(test) = test {
+        text += &part("To test on", test, classes);
+    }
+    text
+}
+
+fn part(name: &str, labels: &[u16], classes: &[String]) -> String {
+    let mut text = format!("\n{name}: {} records\n", count(labels.len() as u64));
+    for (number, class) in classes.iter().enumerate() {
+        let of_class = labels.iter().filter(|label| usize::from(**label) == number);
+        text += &format!("  {class}: {}\n", count(of_class.count() as u64));
+    }
+    text
+}
