@@ -14,14 +14,15 @@ use tacita::clipping::{Grouping, Online, Quantile, Threshold};
 use tacita::layers::{Conv2dConfig, EmbeddingConfig, LayerNormConfig, LinearConfig, LstmConfig};
 use tacita::testkit::{SumsWithoutNoise, clipped_sums_without_noise};
 
-/// Scales of `count` records (a power of two); those of a pair are spread over `run` records each, for
-/// sums that are made of partial sums.
-fn hostile(count: usize, run: usize) -> Vec<f32> {
-    let half = count / 2;
+/// Scales of `count` records, a power of two. Sums made of partial sums are met by pairs that are spread
+/// over `run` records each, and sums shared by threads by several data sets one after the other.
+fn hostile(count: usize, run: usize, copies: usize) -> Vec<f32> {
+    let half = count / copies / 2;
     let spacing = half as f32 / (1 << 23) as f32;
     let pair = [0.5 + 1.0 / 1024.0, -(0.5 - 1.0 / 1024.0)].map(|share| share * spacing);
     let rest = (0..half).map(|at| pair[at / run % 2] / run as f32);
-    std::iter::repeat_n(1.0, half).chain(rest).collect()
+    let one: Vec<f32> = std::iter::repeat_n(1.0, half).chain(rest).collect();
+    one.repeat(copies)
 }
 
 /// How far the first of some numbers moves their running total in f32.
@@ -38,7 +39,7 @@ fn the_data_set_is_hostile_to_running_totals() {
         (131_072, 200.0),
         (524_288, 4_000.0),
     ] {
-        let naive = naively_moved(&hostile(count, 1));
+        let naive = naively_moved(&hostile(count, 1, 1));
         assert!(naive > moved, "{count}: {naive}");
     }
 }
@@ -97,31 +98,37 @@ fn assert_bounded<M: Module>(
         .sum::<f64>()
         .sqrt();
     let unit = 2f64.powi(-(length.log2().ceil() as i32)) as f32;
-    for run in [1, 512] {
-        let scales: Vec<f32> = hostile(count, run).iter().map(|s| s * unit).collect();
-        for clipping in policies() {
-            let with = sums(model, &clipping, &scales, &output);
+    for (run, copies) in [(1, 1), (1, 2), (4, 1), (26, 1), (64, 2), (171, 1), (512, 1)] {
+        let scales = hostile(count, run, copies);
+        let scales: Vec<f32> = scales.iter().map(|scale| scale * unit).collect();
+        let policies = policies();
+        let some = if run * copies == 1 { policies.len() } else { 1 };
+        for clipping in &policies[..some] {
+            let with = sums(model, clipping, &scales, &output);
             for removed in [0, count / 3, count - 1] {
                 let mut neighbour = scales.clone();
                 neighbour.remove(removed);
-                let without = sums(model, &clipping, &neighbour, &output);
-                let moved = distance(&with.gradient, &without.gradient);
-                assert!(
-                    moved <= 1.0,
-                    "{what}, {count} records: moved {moved} with {clipping:?}"
+                let without = sums(model, clipping, &neighbour, &output);
+                assert_moved(
+                    &format!("{what}, {count} records, {clipping:?}"),
+                    &with,
+                    &without,
                 );
-                if let (Some(with), Some(without)) = (&with.directions, &without.directions) {
-                    let moved = distance(with, without);
-                    assert!(
-                        moved <= 1.0,
-                        "{what}, {count} records: directions moved {moved}"
-                    );
-                }
-                if let (Some(with), Some(without)) = (&with.counts, &without.counts) {
-                    assert!(with.iter().zip(without).all(|(a, b)| (a - b).abs() == 0.5));
-                }
             }
         }
+    }
+}
+
+fn assert_moved(what: &str, with: &SumsWithoutNoise, without: &SumsWithoutNoise) {
+    let moved = distance(&with.gradient, &without.gradient);
+    assert!(moved <= 1.0, "{what}: moved {moved}");
+    if let (Some(with), Some(without)) = (&with.directions, &without.directions) {
+        let moved = distance(with, without);
+        assert!(moved <= 1.0, "{what}: directions moved {moved}");
+    }
+    if let (Some(with), Some(without)) = (&with.counts, &without.counts) {
+        let halves = |(a, b): (&f64, &f64)| (a - b).abs() == 0.5;
+        assert!(with.iter().zip(without).all(halves), "{what}: counts");
     }
 }
 

@@ -409,3 +409,33 @@ fn a_resumed_run_goes_on_after_the_last_entry() {
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(other, Err(SessionError::Ledger(_))));
 }
+
+/// Both sessions are alive, so their lifetimes agree; only the round's number tells them apart.
+#[test]
+fn sums_of_another_session_are_refused() {
+    let images = Images::random(20, 1);
+    let model = Net::new();
+    let open = |threshold: f64| {
+        let plan = Plan::with_noise(5.0, 1e-5)
+            .clipping(Clipping::abadi(threshold))
+            .public_record_count(20)
+            .expected_batch(10)
+            .steps(3)
+            .calibrate()
+            .unwrap();
+        let keys = Keys::from_os().unwrap();
+        Session::open_in_memory(plan, keys, &model, &images, SessionOptions::default()).unwrap()
+    };
+    let (mut wide, mut narrow) = (open(1000.0), open(0.001));
+    let (long, short) = (wide.open_round().unwrap(), narrow.open_round().unwrap());
+    let bounded = long.clip(&model, &images, &device()).unwrap();
+    assert!(matches!(
+        short.release(bounded),
+        Err(SessionError::OtherRound)
+    ));
+    assert_eq!(narrow.next_step(), 0, "nothing was spent");
+
+    // What a round clipped itself is released.
+    let bounded = long.clip(&model, &images, &device()).unwrap();
+    assert!(long.release(bounded).is_ok());
+}
