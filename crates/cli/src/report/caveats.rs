@@ -48,8 +48,8 @@ fn standing() -> impl Iterator<Item = String> {
          twice what adding or removing one does.",
         "It assumes that nobody observes the memory, the timing or the power of the training machine, and \
          that a ledger is never rolled back to an older copy and run on.",
-        "Noise is drawn on a grid and sums are made in floating point with stated error bounds. Attacks on \
-         the lowest bits of released parameters are not fully excluded.",
+        "Sums are exact integers on a public grid, and noise is drawn in double precision and rounded to a \
+         grid. That the last bits of the noise tell nothing is argued, not proved.",
         "Facts about the population are learned on purpose. What is true of people like you can be inferred \
          whether or not your record took part.",
         "A private model can be less accurate for small groups. This report says nothing about fairness.",

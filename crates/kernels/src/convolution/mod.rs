@@ -24,6 +24,4 @@ pub use geometry::Geometry;
 pub use gram::gram_norms;
 pub use input_gradient::input_gradient;
 pub use norms::{Norms, per_sample_norms};
-pub use weight_gradient::{
-    add_weight_gradients, per_sample_weight_gradients, roundings, weight_gradient,
-};
+pub use weight_gradient::{add_weight_gradients, per_sample_weight_gradients, weight_gradient};

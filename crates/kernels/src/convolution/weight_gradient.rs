@@ -5,7 +5,7 @@ use super::Geometry;
 use super::block::{samples_per_block, samples_per_share, side_by_side};
 use super::correlation::Correlator;
 use super::patches::gather;
-use crate::exact::{FEW_POSITIONS, Factor, Grid, Outer, Parts, add_outer};
+use crate::exact::{Factor, Grid, Outer, Parts, add_outer};
 use crate::product::{Into, Matrix, Workers, multiply};
 use rayon::prelude::*;
 
@@ -82,14 +82,6 @@ pub fn add_weight_gradients(
         for (into, steps) in into.iter_mut().zip(share) {
             *into = into.wrapping_add(steps);
         }
-    }
-}
-
-/// How often [`add_weight_gradients`] rounds an entry of one sample to the grid, at most.
-pub fn roundings(geometry: &Geometry) -> usize {
-    match geometry.positions() {
-        few if few <= FEW_POSITIONS && !correlates(geometry) => few.max(1),
-        _ => 1,
     }
 }
 

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! An [`Opening`] holds the plan, the keys and the ledger, and may release statistics of the records
-//! that prepare the data; then a [`Session`] trains one model by the plan. [`Session::open_round`] draws the records of the next
-//! step; [`OpenRound::clip`] makes sums whose sensitivity is known; [`OpenRound::release`] writes the
+//! that prepare the data; then a [`Session`] trains one model by the plan. [`Session::open_round`] opens the next step;
+//! [`OpenRound::clip`] draws its records and makes sums whose sensitivity is known; [`OpenRound::release`] writes the
 //! ledger, draws noise and returns [`Noisy`] values, which have no other source. A [`Bounded`] value
 //! borrows the session for as long as its round lives, so a stale one cannot be released:
 //!
@@ -269,6 +269,12 @@ impl Session {
         &self.clipper
     }
 
+    /// How much of the clipping threshold is set aside for rounding contributions to the grid on which they
+    /// are summed, at most: gradients are clipped so much below it. Depends on the model's shapes alone.
+    pub fn rounding_share(&self) -> f64 {
+        largest_share(self.clipper.roundings.as_deref().unwrap_or_default())
+    }
+
     /// Records of one pass at most: a larger draw is cut. Public, since it depends on the model and
     /// the options only.
     pub fn micro_batch(&self) -> usize {
@@ -335,7 +341,7 @@ impl Session {
         self.opening.ledger()
     }
 
-    /// Draws the records of the next step.
+    /// Opens the next step of the plan. Its records are drawn when they are clipped.
     pub fn open_round(&mut self) -> Result<OpenRound<'_>, SessionError> {
         let plan = self.opening.plan();
         if self.opening.next_round() < plan.statistics() {

@@ -10,7 +10,7 @@ use burn::tensor::{Device, Tensor};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One step of the plan, its records drawn and nothing released yet.
+/// One step of the plan, nothing of which is released yet.
 #[derive(Debug)]
 pub struct OpenRound<'s> {
     session: &'s mut Session,
