@@ -1,6 +1,7 @@
 //! What the guarantee does not say, in full.
 
 use super::facts::Facts;
+use tacita::Report;
 
 /// The caveats of every run, then those of the data set and of this run.
 pub fn caveats(facts: &Facts) -> Vec<String> {
@@ -20,9 +21,11 @@ pub fn caveats(facts: &Facts) -> Vec<String> {
 
 /// Those of a search, of one run of which these are the facts.
 pub fn of_search(facts: &Facts) -> Vec<String> {
+    let gpu = |caveat: &&String| *caveat == Report::GPU_CAVEAT;
     std::iter::once(unit(facts))
         .chain(standing())
         .chain(facts.data.caveats.iter().cloned())
+        .chain(facts.caveats.iter().filter(gpu).cloned())
         .collect()
 }
 
@@ -48,8 +51,8 @@ fn standing() -> impl Iterator<Item = String> {
          twice what adding or removing one does.",
         "It assumes that nobody observes the memory, the timing or the power of the training machine, and \
          that a ledger is never rolled back to an older copy and run on.",
-        "Noise is drawn on a grid and sums are made in floating point with stated error bounds. Attacks on \
-         the lowest bits of released parameters are not fully excluded.",
+        "Sums are exact; norms are computed in floating point with stated error bounds, and noise is drawn on a \
+         grid. Attacks on the lowest bits of released parameters are not fully excluded.",
         "Facts about the population are learned on purpose. What is true of people like you can be inferred \
          whether or not your record took part.",
         "A private model can be less accurate for small groups. This report says nothing about fairness.",
