@@ -52,7 +52,7 @@ impl Group {
     }
 }
 
-pub(crate) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
+const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
 
 /// A 256-bit key, wiped from memory when dropped. It has no `Debug`, `Clone` or serialised form.
 pub(crate) struct Key(pub(crate) Zeroizing<[u32; 8]>);
@@ -76,12 +76,6 @@ impl Subkey {
             word(14),
             word(15),
         ]))
-    }
-
-    /// The words, for a card that makes the blocks itself.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn words(&self) -> [u32; 8] {
-        *self.0
     }
 
     /// The subkey as a key, for keys that are derived from a seed.

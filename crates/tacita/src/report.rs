@@ -49,7 +49,17 @@ const CAVEATS: [&str; 4] = [
     "Assumes that nobody observes the memory or the timing of the training machine.",
 ];
 
+/// What the guarantee does not cover on this device.
+fn caveats(on_gpu: bool) -> Vec<&'static str> {
+    let gpu = on_gpu.then_some(Report::GPU_CAVEAT);
+    CAVEATS.into_iter().chain(gpu).collect()
+}
+
 impl Report {
+    /// The caveat of runs on a GPU.
+    pub const GPU_CAVEAT: &str = "Trained on a GPU: sums are exact, but a record's own gradient may differ in its last bits \
+                                  with the batch it is in. The certificate assumes that it does not.";
+
     /// The statement of a session's whole plan.
     pub fn new(session: &Session) -> Self {
         let plan = session.plan();
@@ -73,7 +83,7 @@ impl Report {
             delta: plan.delta(),
             accountant: "privacy loss distribution (certified bracket)",
             version: env!("CARGO_PKG_VERSION"),
-            caveats: CAVEATS.to_vec(),
+            caveats: caveats(session.on_gpu()),
         }
     }
 }
@@ -168,4 +178,15 @@ fn wrapped(text: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_on_a_gpu_carries_the_caveat_of_gpus() {
+        assert_eq!(caveats(false), CAVEATS);
+        assert_eq!(caveats(true).last(), Some(&Report::GPU_CAVEAT));
+    }
 }

@@ -1,6 +1,7 @@
 //! What the guarantee does not say, in full.
 
 use super::facts::Facts;
+use tacita::Report;
 
 /// The caveats of every run, then those of the data set and of this run.
 pub fn caveats(facts: &Facts) -> Vec<String> {
@@ -20,9 +21,11 @@ pub fn caveats(facts: &Facts) -> Vec<String> {
 
 /// Those of a search, of one run of which these are the facts.
 pub fn of_search(facts: &Facts) -> Vec<String> {
+    let gpu = |caveat: &&String| *caveat == Report::GPU_CAVEAT;
     std::iter::once(unit(facts))
         .chain(standing())
         .chain(facts.data.caveats.iter().cloned())
+        .chain(facts.caveats.iter().filter(gpu).cloned())
         .collect()
 }
 

@@ -7,6 +7,7 @@ use crate::report::facts::{
     Data, Evaluation, FORMAT, Facts, KeySource, Model, Origin, Phase, PhaseKind, Preparation,
     Trace, TraceOrigin, Tuning,
 };
+use tacita::Report;
 use tacita::clipping::{ClipRule, Grouping, Threshold};
 use tacita::ops::Precision;
 use tacita::optim::LearningRate;
@@ -40,6 +41,9 @@ pub fn facts(
     }
     if record.start.is_some() {
         caveats.push(public_start::CAVEAT.into());
+    }
+    if on_gpu(run.settings.device.as_deref()) {
+        caveats.push(Report::GPU_CAVEAT.into());
     }
     Facts {
         tacita_facts: FORMAT,
@@ -105,6 +109,11 @@ pub fn facts(
         version: record.version.clone(),
         caveats,
     }
+}
+
+/// Whether a device of this name is a GPU.
+fn on_gpu(device: Option<&str>) -> bool {
+    device.is_some_and(|name| name != "cpu")
 }
 
 fn precision(precision: Precision) -> &'static str {

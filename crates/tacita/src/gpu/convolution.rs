@@ -77,7 +77,6 @@ impl Node {
     }
 
     fn weight_gradient(&self, dy: FloatTensor<Cuda>) -> Option<FloatTensor<Cuda>> {
-        let [batch, ..] = dims(&self.x);
         let shape @ [_, _, kernel_1, kernel_2] = dims(&self.weight);
         let output: Tensor<4> = Tensor::from_primitive::<Cuda>(dy);
         let device = output.device();
@@ -88,10 +87,7 @@ impl Node {
             options: self.options.clone(),
         };
         let performance = Performance::default().on(&device);
-        let ones = Tensor::ones([batch], &device);
-        let sum = precision::in_precision(self.precision, || {
-            convolution.weighted_sum(ones, &performance)
-        });
+        let sum = precision::in_precision(self.precision, || convolution.plain_sum(&performance));
         in_order(sum.reshape(shape))
     }
 }

@@ -1,5 +1,7 @@
 //! What the threads of one cube find out together.
 
+#![allow(clippy::assign_op_pattern)]
+
 use super::THREADS;
 use burn::cubecl::{self, prelude::*};
 

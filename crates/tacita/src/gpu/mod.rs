@@ -1,4 +1,4 @@
-//! Kernels of our own for graphics cards, in CubeCL: what Burn's operations cannot say, or say slowly.
+//! Kernels of our own for GPUs, in CubeCL: what Burn's operations cannot say, or say slowly.
 //!
 //! Burn's tensors hide which backend holds them. A tensor of another backend, or outside single
 //! precision, is refused with `None`, and the caller takes the generic way.
@@ -7,14 +7,13 @@ pub(crate) mod activation;
 mod bias;
 pub(crate) mod convolution;
 mod cube;
-pub(crate) mod noise;
 pub(crate) mod normalise;
 pub(crate) mod norms;
 pub(crate) mod optimiser;
 pub(crate) mod product;
 pub(crate) mod rows;
 pub(crate) mod softmax;
-pub(crate) mod sums;
+mod sums;
 
 use crate::graph::Input;
 use burn::backend::Cuda;

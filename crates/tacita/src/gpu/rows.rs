@@ -1,4 +1,4 @@
-//! Embeddings: the squared norm of a scatter by integers, and the weighted scatter itself.
+//! Embeddings: the squared norm of a scatter by integers, and the scatter of an ordinary backward pass.
 
 #![allow(clippy::assign_op_pattern)]
 
@@ -10,7 +10,7 @@ use burn::cubecl::{self, prelude::*};
 use burn::tensor::{DType, Int, Tensor, module};
 use burn_cubecl::kernel::into_contiguous;
 
-/// Rows and their vectors, on the card.
+/// Rows and their vectors, on the GPU.
 #[derive(Debug)]
 pub(crate) struct CardRows {
     /// `[batch, positions]`
@@ -29,7 +29,7 @@ fn indices<const D: usize>(rows: Tensor<D, Int>) -> Option<IntTensor<Cuda>> {
 }
 
 impl CardRows {
-    /// Of tensors that a card holds.
+    /// Of tensors that a GPU holds.
     pub fn new(rows: &Tensor<2, Int>, right: &Tensor<3>) -> Option<Self> {
         let right = in_order(right.clone())?;
         let rows = indices(rows.clone())?;
@@ -53,10 +53,17 @@ impl CardRows {
         4 * batch * positions * (width + 1)
     }
 
+    /// Both as tensors: `[batch, positions]` and `[batch, positions, width]`.
+    pub fn tensors(&self) -> (Tensor<2, Int>, Tensor<3>) {
+        (
+            Tensor::from_primitive::<Cuda>(self.rows.clone()),
+            Tensor::from_primitive::<Cuda>(self.right.clone()),
+        )
+    }
+
     /// Only the given samples.
     pub fn select(&self, samples: &Tensor<1, Int>) -> Self {
-        let rows: Tensor<2, Int> = Tensor::from_primitive::<Cuda>(self.rows.clone());
-        let right: Tensor<3> = Tensor::from_primitive::<Cuda>(self.right.clone());
+        let (rows, right) = self.tensors();
         let rows = rows.select(0, samples.clone());
         let right = right.select(0, samples.clone());
         // A selection is new and in order.
@@ -95,13 +102,12 @@ impl CardRows {
         reach.reshape([batch])
     }
 
-    /// Σᵢ cᵢ gᵢ, `[table · width]`.
-    pub fn weighted_sum(&self, factors: Tensor<1>, table: usize) -> Tensor<1> {
+    /// Σᵢ gᵢ as an ordinary backward pass adds it up, `[table, width]`. Not for clipped sums: floats are
+    /// added in whatever order the threads come.
+    pub(super) fn plain_sum(&self, table: usize) -> Option<FloatTensor<Cuda>> {
         let [batch, positions, width] = self.dims();
-        let sum = Tensor::<1>::zeros([table * width], &factors.device());
-        let (Some(sum), Some(factors)) = (in_order(sum), in_order(factors)) else {
-            unreachable!("the factors are where the gradients are");
-        };
+        let (_, right) = self.tensors();
+        let sum = in_order(Tensor::<2>::zeros([table, width], &right.device()))?;
         let (count, dim) = cubes(batch * positions * width);
         scatter_kernel::launch(
             &self.right.client,
@@ -109,17 +115,15 @@ impl CardRows {
             dim,
             self.rows.clone().into_buffer_arg(),
             self.right.clone().into_buffer_arg(),
-            factors.into_buffer_arg(),
             sum.clone().into_buffer_arg(),
-            positions as u32,
             width as u32,
             table as u32,
         );
-        Tensor::from_primitive::<Cuda>(sum)
+        Some(sum)
     }
 }
 
-/// The rows of an embedding, whose gradient is a scatter by the whole card.
+/// The rows of an embedding, whose gradient is a scatter by the whole GPU.
 #[derive(Debug, Clone)]
 struct Embedded {
     rows: Tensor<2, Int>,
@@ -130,16 +134,11 @@ impl Derivative<Cuda, 1> for Embedded {
     fn gradients(self, dy: FloatTensor<Cuda>, _: [bool; 1]) -> [Option<FloatTensor<Cuda>>; 1] {
         let Self { rows, table } = self;
         let right: Tensor<3> = Tensor::from_primitive::<Cuda>(dy);
-        let ones = Tensor::ones([rows.dims()[0]], &right.device());
-        let scattered = CardRows::new(&rows, &right).and_then(|card| {
-            let sum = card.weighted_sum(ones, table);
-            in_order(sum.reshape([table, card.width()]))
-        });
-        [scattered]
+        [CardRows::new(&rows, &right).and_then(|rows| rows.plain_sum(table))]
     }
 }
 
-/// The rows of `weight` named by `rows`, if a CUDA card holds both.
+/// The rows of `weight` named by `rows`, if a CUDA GPU holds both.
 pub(crate) fn embedding(weight: &Tensor<2>, rows: &Tensor<2, Int>) -> Option<Tensor<3>> {
     let table = weight.dims()[0];
     let input = input(weight)?;
@@ -148,7 +147,7 @@ pub(crate) fn embedding(weight: &Tensor<2>, rows: &Tensor<2, Int>) -> Option<Ten
     Some(apply([input], |[weight]| {
         let weight: Tensor<2> = Tensor::from_primitive::<Cuda>(weight);
         let chosen = in_order(module::embedding(weight, rows.clone()));
-        let chosen = chosen.unwrap_or_else(|| unreachable!("the table is on the card"));
+        let chosen = chosen.unwrap_or_else(|| unreachable!("the table is on the GPU"));
         (chosen, Embedded { rows, table })
     }))
 }
@@ -184,25 +183,15 @@ fn squares_kernel(rows: &[i32], right: &[f32], squares: &mut [f32], positions: u
 }
 
 #[cube(launch)]
-fn scatter_kernel(
-    rows: &[i32],
-    right: &[f32],
-    factors: &[f32],
-    sum: &mut [Atomic<f32>],
-    positions: u32,
-    width: u32,
-    table: u32,
-) {
+fn scatter_kernel(rows: &[i32], right: &[f32], sum: &mut [Atomic<f32>], width: u32, table: u32) {
     if ABSOLUTE_POS < right.len() {
         let place = ABSOLUTE_POS as u32;
         let position = place / width;
         let column = place % width;
         let row = rows[position as usize] as u32;
-        // A row outside the table, which a card does not refuse, adds nothing: moved into the table it
-        // could meet another whose norm was counted apart.
+        // A row outside the table, which a GPU does not refuse, adds nothing.
         if row < table {
-            let value = right[ABSOLUTE_POS] * factors[(position / positions) as usize];
-            sum[(row * width + column) as usize].fetch_add(value);
+            sum[(row * width + column) as usize].fetch_add(right[ABSOLUTE_POS]);
         }
     }
 }

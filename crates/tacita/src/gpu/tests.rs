@@ -1,21 +1,19 @@
-//! The card against the CPU. Without a card these tests say so and pass.
+//! The GPU against the CPU. Without a GPU these tests say so and pass.
 
-use super::noise::{Draw, add_normals};
 use super::rows::CardRows;
-use crate::keys::Keys;
-use crate::noise::{NoiseHardening, NoiseStream};
 use crate::ops::{self, Precision, in_precision};
 use crate::optim::{Optimizer, OptimizerRule};
+use burn::backend::Cuda;
 use burn::module::Param;
 use burn::nn;
 use burn::optim::GradientsParams;
 use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-fn card() -> Option<Device> {
+fn gpu() -> Option<Device> {
     let present = std::path::Path::new("/proc/driver/nvidia/version").exists();
     if !present {
-        eprintln!("skipped: this machine has no NVIDIA card");
+        eprintln!("skipped: this machine has no NVIDIA GPU");
     }
     present.then(|| Device::cuda(0))
 }
@@ -24,68 +22,9 @@ fn values(tensor: Tensor<1>) -> Vec<f32> {
     tensor.into_data().iter::<f32>().collect()
 }
 
-/// Noise on the values 0, 1, 2, … in one tensor after another.
-fn noisy(device: &Device, hardening: NoiseHardening, lengths: &[usize]) -> Vec<Vec<f32>> {
-    let mut stream = NoiseStream::new(&Keys::fixed_seed(5), 3, 1, hardening);
-    let mut add = |(tensor, length): (usize, &usize)| {
-        let start: Vec<f32> = (0..*length).map(|index| index as f32 / 64.0).collect();
-        let start = Tensor::from_data(TensorData::new(start, [*length]), device);
-        values(
-            stream
-                .add_normals_to_tensor(tensor as u32, 0.7, start, 0.125)
-                .unwrap(),
-        )
-    };
-    lengths.iter().enumerate().map(&mut add).collect()
-}
-
 #[test]
-fn the_card_draws_the_noise_of_the_cpu() {
-    let Some(card) = card() else { return };
-    for hardening in [NoiseHardening::Grid, NoiseHardening::GridAndSumOfFour] {
-        let lengths = [1, 63, 512, 513, 100_003];
-        let (ours, cpus) = (
-            noisy(&card, hardening, &lengths),
-            noisy(&Device::flex(), hardening, &lengths),
-        );
-        for (ours, cpus) in ours.iter().flatten().zip(cpus.iter().flatten()) {
-            // Both lie on the same grid, so they are equal but where a last rounding tips the scale:
-            // then they are one spacing apart. At about 1e5 values of 1e-13 each, none is expected.
-            assert_eq!(ours, cpus);
-        }
-    }
-}
-
-#[test]
-fn the_card_extends_rare_tails_as_the_cpu_does() {
-    let Some(card) = card() else { return };
-    // As in the CPU's test: this group has a number below 2^32 in row 4 of lane 15.
-    let stream = crate::chacha::Subkey::derive(&Keys::fixed_seed(11).noise, [0; 4]);
-    let group = 22_337_088;
-    let expected = crate::noise::normals_of_group(&stream, group);
-    let draw = Draw {
-        subkey: stream.words(),
-        tensor: 0,
-        parts: 1,
-        scale: 1.0,
-        // So large a grid number that nothing is rounded away but the last bits of f32.
-        rounder: 0.0,
-        factor: 1.0,
-        first_group: group as u32,
-    };
-    let zeros = Tensor::zeros([expected.len()], &card);
-    let drawn = values(add_normals(zeros, &draw).unwrap());
-    for (drawn, expected) in drawn.into_iter().zip(expected) {
-        assert!(
-            (f64::from(drawn) - expected).abs() <= 1e-6,
-            "{drawn} {expected}"
-        );
-    }
-}
-
-#[test]
-fn rows_on_the_card_are_those_of_the_host() {
-    let Some(card) = card() else { return };
+fn rows_on_the_gpu_are_those_of_the_host() {
+    let Some(gpu) = gpu() else { return };
     let (batch, positions, width, table) = (5, 7, 33, 4);
     let rows: Vec<i64> = (0..batch * positions)
         .map(|i| (i * i % table) as i64)
@@ -93,12 +32,11 @@ fn rows_on_the_card_are_those_of_the_host() {
     let right: Vec<f32> = (0..batch * positions * width)
         .map(|i| ((i * 37 % 101) as f32 - 50.0) / 50.0)
         .collect();
-    let factors: Vec<f32> = (0..batch).map(|i| 0.5 + i as f32).collect();
-    let card_rows = CardRows::new(
-        &Tensor::<2, Int>::from_data(TensorData::new(rows.clone(), [batch, positions]), &card),
+    let gpu_rows = CardRows::new(
+        &Tensor::<2, Int>::from_data(TensorData::new(rows.clone(), [batch, positions]), &gpu),
         &Tensor::<3>::from_data(
             TensorData::new(right.clone(), [batch, positions, width]),
-            &card,
+            &gpu,
         ),
     )
     .unwrap();
@@ -110,11 +48,9 @@ fn rows_on_the_card_are_those_of_the_host() {
                 f64::from(right[place * width + column]);
         }
     }
-    let squares = values(card_rows.squares().sum_dim(1).reshape([batch]));
-    let sums = values(card_rows.weighted_sum(
-        Tensor::from_data(TensorData::new(factors.clone(), [batch]), &card),
-        table,
-    ));
+    let squares = values(gpu_rows.squares().sum_dim(1).reshape([batch]));
+    let sums: Tensor<2> = Tensor::from_primitive::<Cuda>(gpu_rows.plain_sum(table).unwrap());
+    let sums = values(sums.reshape([table * width]));
     for (sample, square) in squares.into_iter().enumerate() {
         let gradient = &gradients[sample * table * width..(sample + 1) * table * width];
         let expected: f64 = gradient.iter().map(|g| g * g).sum();
@@ -122,7 +58,7 @@ fn rows_on_the_card_are_those_of_the_host() {
     }
     for (entry, sum) in sums.into_iter().enumerate() {
         let expected: f64 = (0..batch)
-            .map(|sample| f64::from(factors[sample]) * gradients[sample * table * width + entry])
+            .map(|sample| gradients[sample * table * width + entry])
             .sum();
         assert!((f64::from(sum) - expected).abs() < 1e-4, "{sum} {expected}");
     }
@@ -163,7 +99,7 @@ const PRECISIONS: [(Precision, f32); 2] = [
 
 #[test]
 fn products_and_their_gradients_are_those_of_the_cpu() {
-    let Some(card) = card() else { return };
+    let Some(gpu) = gpu() else { return };
     let cpu = Device::flex();
     for (precision, share) in PRECISIONS {
         for [m, k, n] in [[1, 5, 300], [64, 64, 64], [200, 33, 130], [1000, 784, 100]] {
@@ -177,7 +113,7 @@ fn products_and_their_gradients_are_those_of_the_cpu() {
                 let of = |tensor: &Tensor<2>| tensor.grad(&gradients).unwrap();
                 [output.inner(), of(&left), of(&right)]
             };
-            for (ours, cpus) in run(&card).into_iter().zip(run(&cpu)) {
+            for (ours, cpus) in run(&gpu).into_iter().zip(run(&cpu)) {
                 assert_close(ours, cpus, share, &format!("{m} x {k} x {n} {precision:?}"));
             }
         }
@@ -186,7 +122,7 @@ fn products_and_their_gradients_are_those_of_the_cpu() {
 
 #[test]
 fn convolutions_and_their_gradients_are_those_of_the_cpu() {
-    let Some(card) = card() else { return };
+    let Some(gpu) = gpu() else { return };
     let cpu = Device::flex();
     for (precision, share) in PRECISIONS {
         for (channels, wider, side, kernel, stride, padding) in [
@@ -211,7 +147,7 @@ fn convolutions_and_their_gradients_are_those_of_the_cpu() {
                 let of = |tensor: &Tensor<4>| tensor.grad(&gradients).unwrap();
                 [output.inner(), of(&x), of(&weight)]
             };
-            for (ours, cpus) in run(&card).into_iter().zip(run(&cpu)) {
+            for (ours, cpus) in run(&gpu).into_iter().zip(run(&cpu)) {
                 let what = format!("{channels} to {wider}, {kernel} / {stride}, {precision:?}");
                 assert_close(ours, cpus, share, &what);
             }
@@ -221,7 +157,7 @@ fn convolutions_and_their_gradients_are_those_of_the_cpu() {
 
 #[test]
 fn functions_of_values_and_rows_are_those_of_the_cpu() {
-    let Some(card) = card() else { return };
+    let Some(gpu) = gpu() else { return };
     let cpu = Device::flex();
     type Run = fn(Tensor<2>) -> Tensor<2>;
     let functions: [(&str, Run); 7] = [
@@ -248,7 +184,7 @@ fn functions_of_values_and_rows_are_those_of_the_cpu() {
                 let gradients = (y.clone() * by).sum().backward();
                 [y.inner(), x.grad(&gradients).unwrap()]
             };
-            for (ours, cpus) in run(&card).into_iter().zip(run(&cpu)) {
+            for (ours, cpus) in run(&gpu).into_iter().zip(run(&cpu)) {
                 assert_close(ours, cpus, 1e-4, name);
             }
         }
@@ -257,24 +193,19 @@ fn functions_of_values_and_rows_are_those_of_the_cpu() {
 
 #[test]
 fn sums_of_rows_are_those_of_the_cpu() {
-    let Some(card) = card() else { return };
+    let Some(gpu) = gpu() else { return };
     for [count, length] in [[1, 1], [5, 3], [4096, 10], [1000, 20_000]] {
-        let sum = |device: &Device| -> Tensor<1> {
-            let rows: Tensor<2> = spread([count, length], 1, device);
-            let factors: Tensor<1> = spread([count], 2, device);
-            super::sums::weighted_rows(&rows, &factors).unwrap_or_else(|| {
-                (rows * factors.unsqueeze_dim(1))
-                    .sum_dim(0)
-                    .reshape([length])
-            })
-        };
-        assert_close(sum(&card), sum(&Device::flex()), 1e-4, "sum");
+        let rows = |device: &Device| -> Tensor<2> { spread([count, length], 1, device) };
+        let ours = super::sums::rows(super::in_order(rows(&gpu)).unwrap(), [count, length]);
+        let ours: Tensor<1> = Tensor::from_primitive::<Cuda>(ours);
+        let cpus = rows(&Device::flex()).sum_dim(0).reshape([length]);
+        assert_close(ours, cpus, 1e-4, "sum");
     }
 }
 
 #[test]
 fn optimisers_step_as_on_the_cpu() {
-    let Some(card) = card() else { return };
+    let Some(gpu) = gpu() else { return };
     for rule in [
         OptimizerRule::Sgd,
         OptimizerRule::heavy_ball(0.9),
@@ -299,6 +230,6 @@ fn optimisers_step_as_on_the_cpu() {
             }
             layer.weight.val().inner()
         };
-        assert_close(run(&card), run(&Device::flex()), 1e-4, &format!("{rule:?}"));
+        assert_close(run(&gpu), run(&Device::flex()), 1e-4, &format!("{rule:?}"));
     }
 }

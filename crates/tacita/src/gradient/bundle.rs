@@ -8,7 +8,7 @@ use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
 use super::rows::{self, Rows};
 use super::strategy::{Performance, Strategy};
-use super::sum::{Parts, sum_of_formed};
+use super::sum::sum_of_formed;
 use super::workspace::Workspace;
 use burn::tensor::{Int, Tensor};
 use tacita_kernels::exact::{Grid, Sum};
@@ -91,6 +91,10 @@ impl Bundle {
         }
         let outer = join(lefts, 2).zip(join(rights, 2));
         let rows = join_rows(tokens).zip(join(token_rights, 1));
+        let rows = rows.map(|(rows, right)| {
+            let table = targets[0].elements / right.dims()[2].max(1);
+            rows::inside(rows, right, table)
+        });
         let merged = match (direct, outer, rows) {
             (None, Some((left, right)), None) => Merged::Outer(left, right),
             (None, None, Some((rows, right))) => Merged::Rows(Rows::new(rows, right)),
@@ -299,24 +303,38 @@ fn direct_sum(
     }
     let [_, elements] = gradient.dims();
     let rows = |first, count| gradient.clone().narrow(0, first, count);
-    sum_of_formed(factors, grid, elements, performance, Parts::Whole, rows)
+    sum_of_formed(factors, grid, elements, performance, rows)
 }
 
 impl Tied {
-    /// Either use may be longer than both together, so on the host they are added in one go, modulo 2³².
+    /// Either use may be longer than both together. On the host they are added in one go, modulo 2³²;
+    /// elsewhere both are formed and added before they are rounded.
     fn weighted_sum(&self, factors: &Tensor<1>, grid: Grid, performance: &Performance) -> Sum {
-        let (left, right) = &self.outer;
-        let table = left.dims()[3];
         #[cfg(feature = "cpu")]
-        if let Rows::Host(rows) = &self.rows
+        if let (Rows::Host(rows), (left, right)) = (&self.rows, &self.outer)
             && let Some(sum) = crate::cpu::outer::tied_sum(rows, left, right, factors, grid)
         {
             return sum;
         }
-        let mut sum = self.rows.weighted_sum(factors, grid, table);
-        let output = outer::formed_sum(left, right, factors, grid, performance, Parts::One);
-        sum.add(output);
-        sum
+        self.formed_sum(factors, grid, performance)
+    }
+
+    pub(super) fn formed_sum(
+        &self,
+        factors: &Tensor<1>,
+        grid: Grid,
+        performance: &Performance,
+    ) -> Sum {
+        let (left, right) = &self.outer;
+        let (table, width) = (left.dims()[3], right.dims()[3]);
+        let (tokens, vectors) = self.rows.tensors();
+        sum_of_formed(factors, grid, table * width, performance, |first, count| {
+            let left = left.clone().narrow(0, first, count);
+            let right = right.clone().narrow(0, first, count);
+            let tokens = tokens.clone().narrow(0, first, count);
+            let vectors = vectors.clone().narrow(0, first, count);
+            outer::materialise(&left, &right) + rows::materialise(&tokens, &vectors, table)
+        })
     }
 }
 

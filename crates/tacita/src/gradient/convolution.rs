@@ -5,7 +5,7 @@ use super::contribution::Convolution;
 use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
 use super::strategy::{Performance, Size, Strategy};
-use super::sum::{Parts, sum_of_formed};
+use super::sum::sum_of_formed;
 #[cfg(feature = "cpu")]
 use crate::cpu::gradient as cpu;
 use burn::tensor::ops::PadMode;
@@ -139,22 +139,15 @@ impl Convolution {
         }
         let size = self.size();
         let elements = size.blocks * size.left * size.right;
-        sum_of_formed(
-            factors,
-            grid,
-            elements,
-            performance,
-            Parts::Whole,
-            |first, count| {
-                let part = Self {
-                    input: self.input.clone().narrow(0, first, count),
-                    output: self.output.clone().narrow(0, first, count),
-                    kernel: self.kernel,
-                    options: self.options.clone(),
-                };
-                part.materialise(performance)
-            },
-        )
+        sum_of_formed(factors, grid, elements, performance, |first, count| {
+            let part = Self {
+                input: self.input.clone().narrow(0, first, count),
+                output: self.output.clone().narrow(0, first, count),
+                kernel: self.kernel,
+                options: self.options.clone(),
+            };
+            part.materialise(performance)
+        })
     }
 
     /// The sum of the gradients as an ordinary product makes it, for training without privacy.

@@ -2,7 +2,7 @@
 
 use super::norm::{SquaredNorm, gamma, operand_error, sum_last, sum_of_squares};
 use super::strategy::{Performance, Size};
-use super::sum::{Parts, sum_of_formed};
+use super::sum::sum_of_formed;
 use crate::ops::matmul;
 use burn::tensor::Tensor;
 use tacita_kernels::exact::{FEW_POSITIONS, Grid, Sum};
@@ -131,7 +131,7 @@ pub(crate) fn over_samples(
     SquaredNorm::join(parts)
 }
 
-/// AᵀB over many rows, in `pieces` that divide `samples`: a card gives every tile of the result to one
+/// AᵀB over many rows, in `pieces` that divide `samples`: a GPU gives every tile of the result to one
 /// of its processors, so few tiles of long sums would leave most of them idle.
 #[cfg(feature = "cuda")]
 pub(crate) fn long_product(left: Tensor<2>, right: Tensor<2>, samples: usize) -> Tensor<2> {
@@ -166,7 +166,7 @@ pub(crate) fn weighted_sum(
     if let Some(sum) = crate::cpu::outer::weighted_sum(left, right, factors, grid) {
         return sum;
     }
-    formed_sum(left, right, factors, grid, performance, Parts::Whole)
+    formed_sum(left, right, factors, grid, performance)
 }
 
 /// The same from gradients that are formed a few at a time.
@@ -176,22 +176,14 @@ pub(super) fn formed_sum(
     factors: &Tensor<1>,
     grid: Grid,
     performance: &Performance,
-    parts: Parts,
 ) -> Sum {
     let size = size(left, right);
     let elements = size.blocks * size.left * size.right;
-    sum_of_formed(
-        factors,
-        grid,
-        elements,
-        performance,
-        parts,
-        |first, count| {
-            let left = left.clone().narrow(0, first, count);
-            let right = right.clone().narrow(0, first, count);
-            materialise(&left, &right)
-        },
-    )
+    sum_of_formed(factors, grid, elements, performance, |first, count| {
+        let left = left.clone().narrow(0, first, count);
+        let right = right.clone().narrow(0, first, count);
+        materialise(&left, &right)
+    })
 }
 
 /// How often an entry of one sample is rounded to the grid, at most.

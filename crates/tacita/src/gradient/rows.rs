@@ -3,6 +3,7 @@
 #[cfg(feature = "cuda")]
 use super::norm::sum_last;
 use super::norm::{SquaredNorm, gamma, operand_error};
+use crate::card::is_card;
 #[cfg(feature = "cuda")]
 use crate::gpu::rows::CardRows;
 use burn::tensor::{Device, Element, IndexingUpdateOp, Int, Tensor, TensorData};
@@ -15,15 +16,15 @@ use tacita_kernels::rows as kernels;
 pub(crate) enum Rows {
     Host(HostRows),
     #[cfg(feature = "cuda")]
-    Card(CardRows),
+    Card(Box<CardRows>),
 }
 
 impl Rows {
-    /// Left on a card that has kernels for them, moved to the host otherwise.
+    /// Left on a GPU that has kernels for them, moved to the host otherwise.
     pub fn new(rows: Tensor<2, Int>, right: Tensor<3>) -> Self {
         #[cfg(feature = "cuda")]
         if let Some(card) = CardRows::new(&rows, &right) {
-            return Self::Card(card);
+            return Self::Card(Box::new(card));
         }
         Self::Host(HostRows::new(rows, right))
     }
@@ -49,7 +50,7 @@ impl Rows {
         match self {
             Self::Host(rows) => Self::Host(rows.select(samples)),
             #[cfg(feature = "cuda")]
-            Self::Card(rows) => Self::Card(rows.select(indices)),
+            Self::Card(rows) => Self::Card(Box::new(rows.select(indices))),
         }
     }
 
@@ -68,6 +69,15 @@ impl Rows {
             }
         };
         norm.summed(reach, positions)
+    }
+
+    /// Both as tensors: `[batch, positions]` and `[batch, positions, width]`.
+    pub fn tensors(&self) -> (Tensor<2, Int>, Tensor<3>) {
+        match self {
+            Self::Host(rows) => rows.tensors(),
+            #[cfg(feature = "cuda")]
+            Self::Card(rows) => rows.tensors(),
+        }
     }
 
     /// Positions of each sample.
@@ -143,6 +153,18 @@ impl HostRows {
         self.rows.len() / self.batch.max(1)
     }
 
+    fn tensors(&self) -> (Tensor<2, Int>, Tensor<3>) {
+        let (batch, positions, width) = (self.batch, self.positions(), self.width);
+        let given = if self.shared { 1 } else { positions };
+        let rows = TensorData::new(self.rows.clone(), [batch, positions]);
+        let right = TensorData::new(self.right.clone(), [batch, given, width]);
+        let right: Tensor<3> = Tensor::from_data(right, &self.device);
+        (
+            Tensor::from_data(rows, &self.device),
+            right.expand([batch, positions, width]),
+        )
+    }
+
     /// Only the given samples.
     pub fn select(&self, samples: &[usize]) -> Self {
         let pick = |values: usize| {
@@ -195,6 +217,31 @@ impl HostRows {
         let rows = &self.rows[of(self.positions())];
         add_scattered(steps, self.width, rows, vectors, factors, grid);
     }
+}
+
+/// The same rows and vectors, where a row outside the table is given nothing. The CPU refuses such a row in
+/// the forward pass; a GPU does not, and moved into the table it could meet another whose norm was counted
+/// apart, or another record's.
+pub(crate) fn inside(
+    rows: Tensor<2, Int>,
+    right: Tensor<3>,
+    table: usize,
+) -> (Tensor<2, Int>, Tensor<3>) {
+    match is_card(&right.device()) {
+        true => without_outside(rows, right, table),
+        false => (rows, right),
+    }
+}
+
+pub(super) fn without_outside(
+    rows: Tensor<2, Int>,
+    right: Tensor<3>,
+    table: usize,
+) -> (Tensor<2, Int>, Tensor<3>) {
+    let below = rows.clone().lower_elem(0);
+    let outside = below.bool_or(rows.clone().greater_equal_elem(table as i64));
+    let vectors = outside.clone().unsqueeze_dim::<3>(2).expand(right.shape());
+    (rows.mask_fill(outside, 0), right.mask_fill(vectors, 0.0))
 }
 
 /// ⟨G_rows, G_outer⟩ for a table that is an embedding and, transposed, an output layer:

@@ -1,11 +1,14 @@
 //! No norm bound lies below the truth, computed in f64 from the same factors, or below what its
 //! sample adds to a sum in f32.
 
+use super::bundle::{Bundle, Merged};
+use super::contribution::{Contribution, Form, Target};
 use super::norm::{Norms, SquaredNorm};
 use super::outer;
 use super::rows::Rows;
 use super::strategy::Performance;
 use crate::clipping::{ClipRule, Room, room};
+use burn::module::ParamId;
 use burn::tensor::{Tensor, TensorData};
 use proptest::prelude::*;
 use tacita_kernels::exact::{Grid, Sum};
@@ -126,8 +129,7 @@ proptest! {
                 outer::weighted_sum(&left, &right, factors, grid, &performance)
             });
             assert_summed(what, norm, rounding, |factors, grid| {
-                let parts = super::sum::Parts::Whole;
-                outer::formed_sum(&left, &right, factors, grid, &performance, parts)
+                outer::formed_sum(&left, &right, factors, grid, &performance)
             });
         };
         bounds("gram", outer::gram(&left, &right));
@@ -158,4 +160,39 @@ proptest! {
             rows.weighted_sum(factors, grid, table)
         });
     }
+}
+
+#[test]
+fn uses_of_a_tied_table_are_added_before_they_are_rounded() {
+    // Each use alone is longer than the bound, one of them by so little that most of its coordinates are
+    // not; together they are short. Rounded apart, one could be left out and the other not.
+    let grid = Grid::UNIT;
+    let step = grid.spacing() as f32;
+    let targets = vec![Target {
+        id: ParamId::new(),
+        elements: 4,
+        trainable: true,
+    }];
+    let of = |form| Contribution {
+        form,
+        targets: targets.clone(),
+    };
+    let device = crate::testkit::device();
+    let uses = vec![
+        of(Form::Outer {
+            left: tensor(&[-1.0], [1, 1, 1, 1]),
+            right: tensor(&[1.0; 4], [1, 1, 1, 4]),
+        }),
+        of(Form::Rows {
+            rows: Tensor::from_data(TensorData::new(vec![0i64], [1, 1]), &device),
+            right: tensor(&[1.0 + step, 1.0, 1.0, 1.0], [1, 1, 4]),
+        }),
+    ];
+    let bundle = Bundle::merge(uses, targets.clone(), 0);
+    let Some(Merged::Tied(tied)) = bundle.map(|bundle| bundle.merged) else {
+        panic!("two uses of one table");
+    };
+    let sum = tied.formed_sum(&tensor(&[1.0], [1]), grid, &Performance::default());
+    let values: Vec<f64> = (0..4).map(|index| sum.value(index)).collect();
+    assert_eq!(values, [grid.spacing(), 0.0, 0.0, 0.0]);
 }

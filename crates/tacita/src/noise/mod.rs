@@ -325,11 +325,5 @@ pub fn add_fixed_seed_normals_for_benchmark(
     debug_assert!(drawn.is_ok());
 }
 
-/// The first part's standard normals of a group, for the test of a card.
-#[cfg(all(test, feature = "cuda"))]
-pub(crate) fn normals_of_group(stream: &Subkey, group: u64) -> Vec<f64> {
-    normal::normals(stream, group, 0, 0).as_flattened().to_vec()
-}
-
 #[cfg(test)]
 mod tests;

@@ -78,6 +78,7 @@ pub struct Session {
     sampler: PoissonSampler,
     micro_batch: usize,
     precision: Precision,
+    on_gpu: bool,
 }
 
 impl std::fmt::Debug for Session {
@@ -87,9 +88,9 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// Room for the records of one pass in the computer's memory, and on a card.
+/// Room for the records of one pass in the computer's memory, and on a GPU.
 const HOST_ROOM: usize = 1 << 30;
-const CARD_ROOM: usize = 8 << 30;
+const GPU_ROOM: usize = 8 << 30;
 
 /// As many records as a draw hardly ever exceeds: public, unlike how many there are.
 fn usual_batch(expected: f64) -> usize {
@@ -99,7 +100,7 @@ fn usual_batch(expected: f64) -> usize {
 /// How a logical batch is cut to fit memory. The result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MicroBatch {
-    /// As many records at a time as 1 GiB of activations and gradients allow, 8 GiB on a card.
+    /// As many records at a time as 1 GiB of activations and gradients allow, 8 GiB on a GPU.
     #[default]
     Automatic,
     /// As many records at a time as this many bytes of activations and gradients allow.
@@ -117,7 +118,7 @@ pub struct SessionOptions {
     pub micro_batch: MicroBatch,
     /// How noise is protected against floating-point attacks.
     pub hardening: NoiseHardening,
-    /// How a card rounds in the forward and backward pass.
+    /// How a GPU rounds in the forward and backward pass.
     pub precision: Precision,
 }
 
@@ -186,11 +187,11 @@ impl Session {
                 most: MOST_SHARE * 100.0,
             });
         }
+        let on_gpu = model.devices().iter().any(is_card);
         let micro_batch = match options.micro_batch {
             MicroBatch::Memory(bytes) => bytes / bytes_per_record.max(1),
             MicroBatch::Automatic => {
-                let on_card = model.devices().iter().any(is_card);
-                let bytes = if on_card { CARD_ROOM } else { HOST_ROOM };
+                let bytes = if on_gpu { GPU_ROOM } else { HOST_ROOM };
                 bytes / bytes_per_record.max(1)
             }
             MicroBatch::Records(count) => count,
@@ -215,6 +216,7 @@ impl Session {
             sampler,
             micro_batch,
             precision: options.precision,
+            on_gpu,
         })
     }
 
@@ -247,6 +249,12 @@ impl Session {
     /// Why the run is not private; empty if it is.
     pub fn reasons_against(&self) -> Vec<&'static str> {
         self.opening.keys().reasons_against()
+    }
+
+    /// Whether the model lies on a GPU, where a record's own gradient may depend on its batch: see
+    /// [`Report::GPU_CAVEAT`](crate::Report::GPU_CAVEAT).
+    pub(crate) fn on_gpu(&self) -> bool {
+        self.on_gpu
     }
 
     /// The trainable parameters, in the order in which released values come.

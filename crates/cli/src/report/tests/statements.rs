@@ -1,5 +1,6 @@
 //! What stands on the page.
 
+use super::super::caveats;
 use super::{everything, facts, plain, report, visible};
 use crate::number;
 
@@ -161,4 +162,14 @@ fn a_fixed_size_plan_is_certified_by_renyi_without_a_lower_end() {
     let page = visible(&report.html());
     assert!(page.contains("no lower end is known") && page.contains("replace-one"));
     assert!(!page.contains("Poisson"));
+}
+
+#[test]
+fn the_report_of_a_search_keeps_the_caveat_of_gpus_and_no_other_of_a_run() {
+    let mut facts = plain();
+    assert!(!caveats::of_search(&facts).contains(&"a caveat of the run".into()));
+    let gpu = tacita::Report::GPU_CAVEAT;
+    facts.caveats.push(gpu.into());
+    assert!(caveats::of_search(&facts).contains(&gpu.into()));
+    assert!(caveats::caveats(&facts).contains(&gpu.into()));
 }
