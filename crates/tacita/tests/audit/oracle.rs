@@ -7,7 +7,7 @@ use crate::canaries::{Canaries, Owned, device};
 use burn::module::{ModuleVisitor, Param};
 use burn::tensor::{Gradients, Tensor, TensorData};
 use tacita::clipping::{ClipRule, Grouping, Threshold};
-use tacita::testkit::with_dropout_masks;
+use tacita::testkit::{rounding_of_operands, with_dropout_masks};
 use tacita::{Clipping, Keys, Parameter, Records};
 
 /// Whose each coordinate is, and the group it is clipped in.
@@ -46,9 +46,10 @@ impl Map {
             }
             // The audit's groups: whole layers, the last group for the rest.
             Grouping::Named(named) => {
+                let rest = named.len() - 1;
                 let below = |path: &String| parameter.layer_path() == *path;
                 let named = named.iter().position(|group| group.paths.iter().any(below));
-                named.unwrap_or(grouping_rest(grouping))
+                named.unwrap_or(rest)
             }
         };
         let groups: Vec<usize> = parameters.iter().map(group).collect();
@@ -57,13 +58,6 @@ impl Map {
             group_count: 1 + groups.iter().copied().max().unwrap_or(0),
             groups,
         }
-    }
-}
-
-fn grouping_rest(grouping: &Grouping) -> usize {
-    match grouping {
-        Grouping::Named(named) => named.len() - 1,
-        _ => 0,
     }
 }
 
@@ -104,6 +98,7 @@ pub fn assert_owned<M: Owned>(model: &M, canaries: &Canaries, keys: &Keys, map: 
     };
     let factors: Vec<f32> = numbers.iter().map(|number| 1.0 + *number as f32).collect();
     let factors = Tensor::<1>::from_data(TensorData::new(factors, [canaries.all]), &device());
+    let tolerance = 1e-5 + 4.0 * rounding_of_operands(&device());
     let once = read(model, losses().sum().backward());
     let times = read(model, (losses() * factors).sum().backward());
     for (parameter, owners) in map.owners.iter().enumerate() {
@@ -112,7 +107,7 @@ pub fn assert_owned<M: Owned>(model: &M, canaries: &Canaries, keys: &Keys, map: 
             let factor = 1.0 + *owner as f64;
             let difference = (times[parameter][index] - factor * once[parameter][index]).abs();
             assert!(
-                difference <= 1e-5 * factor * largest,
+                difference <= tolerance * factor * largest,
                 "`{parameter}` at {index}"
             );
         }
