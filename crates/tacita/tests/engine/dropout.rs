@@ -119,7 +119,7 @@ fn clipped_sum(
         let batch = images.batch(indices, &device());
         with_dropout_masks(keys, step, indices, || model.losses(batch))
     });
-    sums.gradient.into_iter().flatten().map(f64::from).collect()
+    sums.gradient.into_iter().flatten().collect()
 }
 
 /// Wherever the record is in the batch: everyone else contributes what they did.
