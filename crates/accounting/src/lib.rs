@@ -117,6 +117,7 @@
 mod accountant;
 pub mod calibrate;
 mod clt;
+mod effort;
 mod filter;
 mod gaussian;
 mod gdp;

@@ -2,6 +2,7 @@
 
 mod blend;
 mod bracket;
+mod closed;
 mod compose;
 mod fine;
 mod lattice;
@@ -20,9 +21,15 @@ mod upper;
 mod window;
 
 use crate::accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
+use crate::effort::Effort;
 use crate::ledger::Ledger;
 use crate::rdp::RdpCurve;
+use closed::Between;
 use steps::Steps;
+
+/// Units of work of one reading: a second or two. Ordinary plans take a hundredth of it; see
+/// `examples/stress.rs`.
+const WORK: f64 = 2.5e9;
 
 /// The certified accountant: composes discretised privacy loss distributions and proves a lower
 /// and an upper end.
@@ -88,32 +95,60 @@ impl Pld {
             check_epsilon(epsilon)?;
         }
         let steps = Steps::of(ledger);
-        let brackets = bracket::deltas(&steps, epsilons, self.relative_width);
+        let between = Between::of(&steps);
+        let brackets = if steps.is_symmetric() {
+            vec![(0.0, 1.0); epsilons.len()]
+        } else {
+            bracket::deltas(&steps, epsilons, self.relative_width, &Effort::new(WORK))
+        };
+        // One curve for all, as a ledger of many kinds takes long to read.
+        let mut renyi = None;
         (brackets.into_iter().zip(epsilons))
             .map(|(bracket, &epsilon)| {
-                self.reading(bracket, || RdpCurve::of(ledger)?.delta_up(epsilon))
+                self.reading(
+                    bracket,
+                    || between.delta(epsilon),
+                    || {
+                        let curve = match &mut renyi {
+                            Some(curve) => curve,
+                            none => none.insert(RdpCurve::of(ledger)?),
+                        };
+                        curve.delta_up(epsilon)
+                    },
+                )
             })
             .collect()
     }
 
     /// A bracket that came out wider than was asked for, as it does about ε = 0, or without end takes
-    /// the Rényi bound as its upper end where that is lower: both are proved.
+    /// the ends of the closed form and, if that is not enough, the Rényi bound where they are nearer: all
+    /// are proved.
     fn reading(
         &self,
         (lower, upper): (f64, f64),
+        closed: impl FnOnce() -> (f64, f64),
         rdp: impl FnOnce() -> Result<f64, AccountError>,
     ) -> Result<Reading, AccountError> {
+        // Infinity is no wider than itself, and so would pass for narrow.
+        let narrow =
+            |lower: f64, upper: f64| upper.is_finite() && upper - lower <= self.relative_width * upper;
         // What overflowed proves nothing.
         let lower = if lower.is_finite() { lower } else { 0.0 };
-        // Infinity is no wider than itself, and so would pass for narrow.
-        let narrow = upper.is_finite() && upper - lower <= self.relative_width * upper;
-        if narrow {
+        if narrow(lower, upper) {
             return Ok(Reading::Bracket { lower, upper });
         }
+        let (closed_lower, closed_upper) = closed();
+        let lower = lower.max(closed_lower);
         let upper = if upper.is_nan() { f64::INFINITY } else { upper };
-        // The smaller of the two, NaN apart.
-        let upper = upper.min(rdp()?).max(lower);
-        Ok(Reading::Bracket { lower, upper })
+        let mut upper = upper.min(closed_upper);
+        if !narrow(lower, upper) {
+            // The smaller of the two, NaN apart.
+            upper = upper.min(rdp()?);
+        }
+        Ok(Reading::Bracket {
+            lower,
+            upper: upper.max(lower),
+        })
     }
 }
 
@@ -130,11 +165,20 @@ impl Accountant for Pld {
     fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError> {
         check_delta(delta)?;
         self.supports(ledger)?;
-        let bracket = bracket::epsilon(&Steps::of(ledger), delta, self.relative_width);
-        self.reading(bracket, || {
-            let (epsilon, _) = RdpCurve::of(ledger)?.epsilon_up(delta)?;
-            Ok(epsilon)
-        })
+        let steps = Steps::of(ledger);
+        let bracket = if steps.is_symmetric() {
+            (0.0, f64::INFINITY)
+        } else {
+            bracket::epsilon(&steps, delta, self.relative_width, &Effort::new(WORK))
+        };
+        self.reading(
+            bracket,
+            || Between::of(&steps).epsilon(delta),
+            || {
+                let (epsilon, _) = RdpCurve::of(ledger)?.epsilon_up(delta)?;
+                Ok(epsilon)
+            },
+        )
     }
 
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError> {
@@ -151,16 +195,16 @@ mod tests {
     /// ∞ − lower > width · ∞ is false, so an infinite end once passed for a narrow bracket.
     #[test]
     fn ends_that_are_not_finite_give_way_to_the_renyi_bound() {
+        let (infinity, nan) = (f64::INFINITY, f64::NAN);
         let read = |lower, upper, renyi| {
             let reading = Pld::default()
-                .reading((lower, upper), || Ok(renyi))
+                .reading((lower, upper), || (0.0, infinity), || Ok(renyi))
                 .unwrap();
             (
                 reading.lower_bound().unwrap(),
                 reading.upper_bound().unwrap(),
             )
         };
-        let (infinity, nan) = (f64::INFINITY, f64::NAN);
         assert_eq!(read(1.0, infinity, 2.0), (1.0, 2.0));
         assert_eq!(read(1.0, nan, 2.0), (1.0, 2.0));
         assert_eq!(read(infinity, infinity, 2.0), (0.0, 2.0));

@@ -66,9 +66,13 @@ impl Steps {
         let records = ledger.records_per_unit();
         let mut kinds: Vec<Step> = Vec::with_capacity(ledger.rounds().len());
         // Full rounds compose to one Gaussian: 1/z² adds up.
-        let (mut precision, mut full) = (0.0, 0_u64);
+        let (mut precision, mut least_precision, mut full) = (0.0, 0.0, 0_u64);
+        let mut most_rounding = 0.0_f64;
         for round in ledger.rounds() {
             let noise = round.effective_noise_multiplier();
+            // What the multiplier of several queries was rounded down by, and its own error.
+            let rounding = (8.0 + 4.0 * round.noise_multipliers.len() as f64).max(40.0) * ROUNDOFF;
+            most_rounding = most_rounding.max(rounding);
             match round.sampling {
                 Sampling::Poisson { rate } if rate < 1.0 => {
                     let exact = round.noise_multipliers.len() == 1;
@@ -78,25 +82,28 @@ impl Steps {
                         noise_up: if exact {
                             noise
                         } else {
-                            noise * (1.0 + 40.0 * ROUNDOFF)
+                            noise * (1.0 + rounding)
                         },
                         times: round.times,
                     });
                 }
                 _ => {
                     let sensitivity = f64::from(records) / noise;
+                    least_precision += round.times as f64 * sensitivity * sensitivity;
+                    // The square of a smaller one underflows.
+                    let sensitivity = sensitivity.max(1e-150);
                     precision += round.times as f64 * sensitivity * sensitivity;
                     full += 1;
                 }
             }
         }
         if full > 0 {
-            let noise = precision.sqrt().recip();
-            let rounding = (full as f64 + 40.0) * ROUNDOFF;
+            let noise = |precision: f64| precision.sqrt().recip();
+            let rounding = full as f64 * ROUNDOFF + most_rounding;
             kinds.push(Step {
                 rate: None,
-                noise_down: noise * (1.0 - rounding),
-                noise_up: noise * (1.0 + rounding),
+                noise_down: noise(precision) * (1.0 - rounding),
+                noise_up: noise(least_precision) * (1.0 + rounding),
                 times: 1,
             });
         }
@@ -189,6 +196,11 @@ impl Steps {
             .filter(|step| step.rate.is_some())
             .map(|step| 0.5 * (f64::from(self.records) / step.noise_down).powi(2))
             .fold(0.0, f64::max)
+    }
+
+    /// Units of work to copy, sort and group all kinds.
+    pub(super) fn work(&self) -> f64 {
+        80.0 * self.kinds.len() as f64
     }
 
     /// Runs of kinds that differ in noise only.

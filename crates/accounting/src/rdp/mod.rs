@@ -1,5 +1,6 @@
 //! Rényi differential privacy: upper bounds, with real orders chosen for the ledger.
 
+mod coarse;
 mod convert;
 mod curve;
 mod fixed_size;
