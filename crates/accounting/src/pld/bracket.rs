@@ -9,7 +9,7 @@ use super::profile::Schedule;
 use super::reading::Curve;
 use super::steps::{Side, Steps};
 use super::survey::{Detail, survey};
-use super::transform::Transform;
+use super::transform::{Transform, work_of_points};
 use super::window::{Outlook, Window};
 use crate::effort::Effort;
 
@@ -282,8 +282,8 @@ impl<'a> Search<'a> {
 
     fn curve_within(&self, side: Side, at: Resolution, effort: &Effort) -> Option<Curve> {
         let Resolution { window, points, .. } = at;
-        // Two transforms of all points, and the kinds of rounds are copied and sorted.
-        effort.spend(40.0 * points as f64 + self.steps.work())?;
+        // Transforms, products and sums over all points; the kinds of rounds are copied and sorted.
+        effort.spend(60.0 * work_of_points(points) + self.steps.work())?;
         let mut transform = Transform::new(points);
         let mut composition = Composition::new(window, &mut transform);
         let grid = Grid {

@@ -46,7 +46,7 @@ pub(super) fn be_dominated(
     let mut strides = Strides::new(pair, profile, grid);
     // What is left above `high` is negligible and dropped.
     while anchor.x < high {
-        grid.effort.spend(15.0 + 2.0 * pair.work())?;
+        grid.effort.spend(35.0 + 2.0 * pair.work())?;
         let stride = strides.at(anchor.excess);
         match walk.next_interval(&anchor, stride, &mut correction) {
             Some(width) => {

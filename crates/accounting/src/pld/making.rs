@@ -9,7 +9,7 @@ use super::pair::Pair;
 use super::profile::Profile;
 use super::spectrum::Spectrum;
 use super::steps::{Side, Step};
-use super::transform::Transform;
+use super::transform::{Transform, work_of_points};
 use super::upper::dominate;
 use super::window::Window;
 
@@ -51,7 +51,7 @@ impl Making<'_> {
         let length = self.transform.length;
         let transform = match LowFrequencies::blocks(length, frequencies) {
             Some(blocks) => 180.0 * blocks as f64 + 40.0 * frequencies as f64,
-            None => 15.0 * length as f64,
+            None => 15.0 * work_of_points(length),
         };
         (self.grid.effort).spend(30.0 * lattice.points.len() as f64 + transform)?;
         self.composition

@@ -221,10 +221,12 @@ impl Pair {
         // The log odds are convex and increasing in x: Newton from any point lands right of the
         // root at most once and then descends to it.
         let mut x = start;
-        for _ in 0..200 {
+        for iteration in 0..200 {
             let (odds, slope) = self.log_odds(x);
             let next = x - (odds - goal) / slope;
-            let done = (next - x).abs() <= 4.0 * ROUNDOFF * (1.0 + next.abs());
+            // Only rounding leads right again: much noise spreads that of the odds over outputs.
+            let done = (iteration > 0 && next >= x)
+                || (next - x).abs() <= 4.0 * ROUNDOFF * (1.0 + next.abs());
             x = next;
             if done {
                 break;

@@ -53,7 +53,7 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Option<La
             span = Span::new(stride, &build);
         }
         let next = pair.locate_from(x, (index + stride) as f64 * step);
-        (grid.effort).spend(10.0 + 5.0 * pair.work() + work_of_cell(pair, x, next - x))?;
+        (grid.effort).spend(30.0 + 5.0 * pair.work() + work_of_cell(pair, x, next - x))?;
         pair.move_to_known(&mut anchor, x, excess);
         build.inner_cell(&anchor, index, next - x, span);
         x = next;
