@@ -4,14 +4,15 @@
 //! cargo run --release -p tacita-accounting --example stress -- [COUNT] [SEED] [LIMIT]
 //! ```
 //!
-//! draws COUNT ledgers from SEED, reads each with every accountant, in a process of its own, and
-//! prints those that took longest; a process that runs past LIMIT seconds is stopped and named.
+//! draws COUNT ledgers from SEED, reads each with every accountant and calibrates noise after it, in a
+//! process of its own, and prints what took longest; a process that runs past LIMIT seconds is stopped and named.
 //! `stress --one SEED` reads one ledger again, `stress --ledger SEED` prints it as JSON.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use tacita_accounting::calibrate::{Budget, QueryNoise, Shape, most_steps, smallest_noise};
 use tacita_accounting::{
     Accountant, Gdp, Ledger, Neighbours, Pld, Rdp, Round, Sampling, Tcdp, Zcdp,
 };
@@ -20,7 +21,11 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["--one", seed] => one(seed.parse().expect("a seed")),
+        ["--one", seed] => {
+            let seed = seed.parse().expect("a seed");
+            one(seed);
+            calibrations(seed);
+        }
         ["--ledger", seed] => println!("{}", Drawn::new(seed.parse().expect("a seed")).json()),
         _ => {
             let number = |place: usize, default: u64| {
@@ -203,8 +208,69 @@ fn one(seed: u64) {
             Ok(reading) => format!("{reading:?}"),
             Err(_) => "refused".to_string(),
         };
-        println!("{to_epsilon:.3}\t{seed}\t{name} ε\t{}\tδ = {:e}\t{}", drawn.what, drawn.delta, show(epsilon));
-        println!("{to_delta:.3}\t{seed}\t{name} δ\t{}\tε = {}\t{}", drawn.what, drawn.epsilon, show(delta));
+        println!(
+            "{to_epsilon:.3}\t{seed}\t{name} ε\t{}\tδ = {:e}\t{}",
+            drawn.what,
+            drawn.delta,
+            show(epsilon)
+        );
+        println!(
+            "{to_delta:.3}\t{seed}\t{name} δ\t{}\tε = {}\t{}",
+            drawn.what,
+            drawn.epsilon,
+            show(delta)
+        );
+    }
+}
+
+/// Looks for noise and steps that keep a budget after the drawn ledger, and for its like alone.
+fn calibrations(seed: u64) {
+    let drawn = Drawn::new(seed);
+    let mut dice = Dice(seed ^ 0x5EED);
+    let rate = dice.between(1e-6, 1.0);
+    let (steps, growth) = (dice.between(1.0, 3e5) as u64, dice.between(1.001, 10.0));
+    let sampling = match drawn.ledger.neighbours() {
+        Neighbours::AddOrRemoveOne => Sampling::Poisson { rate },
+        Neighbours::ReplaceOne => Sampling::FixedSize {
+            batch: ((1e9 * rate) as u64).max(1),
+            of: 1_000_000_000,
+        },
+    };
+    let budget = Budget::new(dice.between(1e-2, 1e2), drawn.delta).unwrap();
+    let empty = drawn.ledger.prefix(0);
+    let growing = Shape::growing_mu(sampling, steps, growth).unwrap();
+    let shapes = [
+        ("growing", Shape::after(&empty).followed_by(&growing), steps),
+        (
+            "after",
+            Shape::after(&drawn.ledger).then(sampling, QueryNoise::Scaled(1.0), steps),
+            1,
+        ),
+    ];
+    let accountants: [&dyn Accountant; 2] = [&Pld::default(), &Rdp];
+    for accountant in accountants {
+        let name = accountant.name();
+        for (what, shape, kinds) in &shapes {
+            let start = seconds();
+            let found = smallest_noise(shape, budget, accountant);
+            let took = seconds() - start;
+            let found = match found {
+                Ok(found) => format!("{} {:?}", found.noise_multiplier, found.epsilon),
+                Err(error) => error.to_string(),
+            };
+            println!(
+                "{took:.3}\t{seed}\t{name} noise {what}\t{kinds} kinds, {steps} steps, {}\t{budget:?}\t{found}",
+                drawn.what
+            );
+        }
+        let round = Round::new(sampling, vec![dice.between(0.1, 100.0)]).unwrap();
+        let start = seconds();
+        let found = most_steps(&drawn.ledger, &round, budget, accountant);
+        let took = seconds() - start;
+        println!(
+            "{took:.3}\t{seed}\t{name} steps\t{}\t{budget:?}\t{found:?}",
+            drawn.what
+        );
     }
 }
 
@@ -234,7 +300,13 @@ fn all(count: u64, seed: u64, limit: u64) {
         let output = String::from_utf8_lossy(&output).into_owned();
         if !finished {
             let what = Drawn::new(seed).what;
-            lines.push((f64::INFINITY, format!("stopped\t{seed}\tafter {} readings\t{what}", output.lines().count())));
+            lines.push((
+                f64::INFINITY,
+                format!(
+                    "stopped\t{seed}\tafter {} readings\t{what}",
+                    output.lines().count()
+                ),
+            ));
         }
         for line in output.lines() {
             let seconds = line.split('\t').next().unwrap_or("").parse().unwrap_or(0.0);

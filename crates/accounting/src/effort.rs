@@ -42,7 +42,9 @@ impl Effort {
         let part = Self::new(most.min(self.left()));
         let before = part.left();
         let done = work(&part);
-        self.left.set(self.left() - (before - part.left()));
+        let used = before - part.left();
+        // The work may have taken from the whole as well.
+        self.left.set((self.left() - used).max(0.0));
         done
     }
 }

@@ -212,7 +212,10 @@ mod tests {
                 );
                 assert!(down <= up && low <= high && low <= up && down <= high);
                 assert!(up - down <= 1e-6 * up, "{down} {up} at {mu}");
-                assert!(high - low <= 2e-2 * high / mu.sqrt(), "{low} {high} at {mu}");
+                assert!(
+                    high - low <= 2e-2 * high / mu.sqrt(),
+                    "{low} {high} at {mu}"
+                );
             }
         }
         for mu in [1e6, 1e9, 1e18, 1e150] {

@@ -12,6 +12,10 @@ const NAME: &str = "tcdp";
 const FIRST: f64 = -7.0;
 const SPACING: f64 = 0.1;
 const ORDERS: usize = 180;
+/// Where the work is judged.
+const TYPICAL_ORDER: f64 = 8.0;
+/// Distinct rounds kept where it is little.
+const ROUNDS: f64 = 512.0;
 /// Units of work at all of them, and the part of what is left that one may take.
 const WORK: f64 = 1.5e9;
 const WORK_OF_ONE: f64 = 0.15;
@@ -81,7 +85,12 @@ impl Tcdp {
         if self.by_theorem {
             return Ok(value(compose_by_theorem(ledger)?));
         }
-        Ok(least_on_curve(curve.coarse(), value, hopeless))
+        let mut coarse = curve.coarse();
+        let all = ORDERS as f64 * coarse.whole_work(TYPICAL_ORDER);
+        if all > WORK {
+            coarse = curve.coarse_of((ROUNDS * WORK / all) as usize);
+        }
+        Ok(least_on_curve(coarse, value, hopeless))
     }
 }
 

@@ -283,7 +283,7 @@ impl<'a> Search<'a> {
     fn curve_within(&self, side: Side, at: Resolution, effort: &Effort) -> Option<Curve> {
         let Resolution { window, points, .. } = at;
         // Transforms, products and sums over all points; the kinds of rounds are copied and sorted.
-        effort.spend(60.0 * work_of_points(points) + self.steps.work())?;
+        effort.spend(40.0 * work_of_points(points) + self.steps.work())?;
         let mut transform = Transform::new(points);
         let mut composition = Composition::new(window, &mut transform);
         let grid = Grid {
@@ -333,8 +333,7 @@ impl<'a> Search<'a> {
     fn curve_of_what_fits(&self, side: Side, at: &mut Resolution) -> Option<Curve> {
         loop {
             let most = ONE_COMPOSITION * self.effort.left();
-            let made =
-                (self.effort).with_part(most, |effort| self.curve_within(side, *at, effort));
+            let made = (self.effort).with_part(most, |effort| self.curve_within(side, *at, effort));
             if made.is_some() {
                 return made;
             }
@@ -494,8 +493,8 @@ impl<'a> Search<'a> {
         at.blend_width = at.width;
         at.points = at.points.min(MOST_POINTS_UNSEEN);
         let most = 0.3 * self.effort.left();
-        let curve = (self.effort)
-            .with_part(most, |effort| self.curve_within(Side::Upper, at, effort));
+        let curve =
+            (self.effort).with_part(most, |effort| self.curve_within(Side::Upper, at, effort));
         curve.is_some_and(|curve| curve.delta_up(epsilon - curve.loss_error) <= delta)
     }
 

@@ -22,7 +22,8 @@ pub(super) fn be_dominated(
     offset: Option<f64>,
 ) -> Option<Lattice> {
     // Two bisections for the first cut look at all parts some 80 times.
-    grid.effort.spend(2.0 * profile.work() + 300.0 * (30.0 + pair.work()))?;
+    grid.effort
+        .spend(2.0 * profile.work() + 300.0 * (30.0 + pair.work()))?;
     let log_scale = profile.cumulants(grid.tilt).log_moment;
     let (low, high) = pair.range(grid.direction, grid.tail);
     let mut walk = Walk {

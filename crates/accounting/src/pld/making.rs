@@ -39,10 +39,14 @@ impl Making<'_> {
             ..
         } = *self.grid;
         let profile = Profile::new(pair, direction, tail, effort)?;
-        match self.side {
+        let lattice = match self.side {
             Side::Upper => dominate(pair, self.grid, &profile),
             Side::Lower => be_dominated(pair, self.grid, &profile, offset),
-        }
+        }?;
+        // Long lattices reach far into the tails, where exponentials underflow, which is slow.
+        let slow = work_of_points(self.transform.length) / self.transform.length as f64 - 1.0;
+        effort.spend(30.0 * slow * lattice.points.len() as f64)?;
+        Some(lattice)
     }
 
     fn transformed(&mut self, lattice: &Lattice, centre: i64) -> Option<Spectrum> {
@@ -51,9 +55,9 @@ impl Making<'_> {
         let length = self.transform.length;
         let transform = match LowFrequencies::blocks(length, frequencies) {
             Some(blocks) => 180.0 * blocks as f64 + 40.0 * frequencies as f64,
-            None => 15.0 * work_of_points(length),
+            None => 7.0 * work_of_points(length),
         };
-        (self.grid.effort).spend(30.0 * lattice.points.len() as f64 + transform)?;
+        (self.grid.effort).spend(18.0 * lattice.points.len() as f64 + transform)?;
         self.composition
             .transformed(lattice.points.len() + self.transform.length);
         Some(Spectrum::new(

@@ -27,9 +27,12 @@ use crate::rdp::RdpCurve;
 use closed::Between;
 use steps::Steps;
 
-/// Units of work of one reading: a second or two. Ordinary plans take a hundredth of it; see
+/// Units of work of one reading: one to three seconds. Ordinary plans take a hundredth of it; see
 /// `examples/stress.rs`.
-const WORK: f64 = 2.5e9;
+const WORK: f64 = 3.8e9;
+
+/// Part of the work of a search that is left that one reading may take.
+const PART_OF_EFFORT: f64 = 0.4;
 
 /// The certified accountant: composes discretised privacy loss distributions and proves a lower
 /// and an upper end.
@@ -120,6 +123,24 @@ impl Pld {
             .collect()
     }
 
+    fn epsilon_of(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+        renyi: impl FnOnce() -> Result<f64, AccountError>,
+    ) -> Result<Reading, AccountError> {
+        check_delta(delta)?;
+        self.supports(ledger)?;
+        let steps = Steps::of(ledger);
+        let bracket = if steps.is_symmetric() {
+            (0.0, f64::INFINITY)
+        } else {
+            bracket::epsilon(&steps, delta, self.relative_width, effort)
+        };
+        self.reading(bracket, || Between::of(&steps).epsilon(delta), renyi)
+    }
+
     /// A bracket that came out wider than was asked for, as it does about ε = 0, or without end takes
     /// the ends of the closed form and, if that is not enough, the Rényi bound where they are nearer: all
     /// are proved.
@@ -130,8 +151,9 @@ impl Pld {
         rdp: impl FnOnce() -> Result<f64, AccountError>,
     ) -> Result<Reading, AccountError> {
         // Infinity is no wider than itself, and so would pass for narrow.
-        let narrow =
-            |lower: f64, upper: f64| upper.is_finite() && upper - lower <= self.relative_width * upper;
+        let narrow = |lower: f64, upper: f64| {
+            upper.is_finite() && upper - lower <= self.relative_width * upper
+        };
         // What overflowed proves nothing.
         let lower = if lower.is_finite() { lower } else { 0.0 };
         if narrow(lower, upper) {
@@ -163,22 +185,19 @@ impl Accountant for Pld {
     }
 
     fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError> {
-        check_delta(delta)?;
-        self.supports(ledger)?;
-        let steps = Steps::of(ledger);
-        let bracket = if steps.is_symmetric() {
-            (0.0, f64::INFINITY)
-        } else {
-            bracket::epsilon(&steps, delta, self.relative_width, &Effort::new(WORK))
-        };
-        self.reading(
-            bracket,
-            || Between::of(&steps).epsilon(delta),
-            || {
-                let (epsilon, _) = RdpCurve::of(ledger)?.epsilon_up(delta)?;
-                Ok(epsilon)
-            },
-        )
+        let renyi = || Ok(RdpCurve::of(ledger)?.epsilon_up(delta)?.0);
+        self.epsilon_of(ledger, delta, &Effort::new(WORK), renyi)
+    }
+
+    fn epsilon_within(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<Reading, AccountError> {
+        let renyi = || Ok(RdpCurve::of(ledger)?.epsilon_up_within(delta, effort)?.0);
+        let most = WORK.min(PART_OF_EFFORT * effort.left());
+        effort.with_part(most, |part| self.epsilon_of(ledger, delta, part, renyi))
     }
 
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError> {
@@ -191,6 +210,7 @@ impl Accountant for Pld {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::ledger::{Neighbours, Round, Sampling};
 
     /// ∞ − lower > width · ∞ is false, so an infinite end once passed for a narrow bracket.
     #[test]
@@ -214,5 +234,49 @@ mod tests {
         assert_eq!(read(1.0, infinity, infinity), (1.0, infinity));
         // A narrow bracket stands.
         assert_eq!(read(1.0, 1.00001, 1.000001), (1.0, 1.00001));
+    }
+
+    /// Of each of several ledgers, a bracket with all the work it needs and brackets with less: all must
+    /// share the truth, and so overlap.
+    #[test]
+    fn less_work_widens_a_bracket_and_never_moves_it_off_the_truth() {
+        for (records, kinds, rate, noise) in [
+            (1, 1, 0.01, 0.8),
+            (1, 300, 0.01, 2.0),
+            (5, 3, 0.02, 3.0),
+            (1, 20, 0.3, 0.05),
+        ] {
+            let mut ledger = Ledger::new(Neighbours::AddOrRemoveOne)
+                .with_records_per_unit(records)
+                .unwrap();
+            for kind in 0..kinds {
+                let noise = noise * 2_f64.powf(-f64::from(kind) / f64::from(kinds));
+                let sampling = match kind % 10 {
+                    9 => Sampling::Full {},
+                    _ => Sampling::Poisson { rate },
+                };
+                let noise = if kind % 10 == 9 { 20.0 * noise } else { noise };
+                let round = Round::new(sampling, vec![noise]).unwrap();
+                ledger.push(round.times(900 / kinds as u64)).unwrap();
+            }
+            let pld = Pld::default();
+            let whole = pld.epsilon(&ledger, 1e-6).unwrap();
+            let (low, high) = (whole.lower_bound().unwrap(), whole.upper_bound().unwrap());
+            let steps = Steps::of(&ledger);
+            let epsilons = [0.5 * high, high];
+            let curve = pld.curve(&ledger, &epsilons).unwrap();
+            for work in [0.0, 1e4, 1e6, 3e6, 1e7, 3e7, 2e8] {
+                let less = pld
+                    .epsilon_within(&ledger, 1e-6, &Effort::new(work))
+                    .unwrap();
+                let (lower, upper) = (less.lower_bound().unwrap(), less.upper_bound().unwrap());
+                assert!(lower <= high && low <= upper, "{work}: {less:?} {whole:?}");
+                let deltas = bracket::deltas(&steps, &epsilons, 1e-4, &Effort::new(work));
+                for ((lower, upper), whole) in deltas.into_iter().zip(&curve) {
+                    assert!(lower <= whole.upper_bound().unwrap());
+                    assert!(upper >= whole.lower_bound().unwrap());
+                }
+            }
+        }
     }
 }

@@ -109,7 +109,35 @@ impl Steps {
         }
         let mut steps = Self { kinds, records };
         steps.group();
+        if steps.kinds.len() > MOST_KINDS {
+            steps.merge();
+        }
         steps
+    }
+
+    /// Takes kinds of one rate and nearly the same noise as one whose noise lies somewhere between
+    /// theirs.
+    fn merge(&mut self) {
+        let mut merged: Vec<Step> = Vec::new();
+        for alike in self.by_rate() {
+            // Sorted by noise.
+            let (least, most) = (alike[0].noise_down, alike[alike.len() - 1].noise_down);
+            let ratio = (most / least).powf(1.0 / MERGED_NOISES as f64);
+            let mut end = f64::NEG_INFINITY;
+            for step in alike {
+                match merged.last_mut() {
+                    Some(last) if step.noise_down <= end => {
+                        last.noise_up = last.noise_up.max(step.noise_up);
+                        last.times += step.times;
+                    }
+                    _ => {
+                        merged.push(step.clone());
+                        end = step.noise_down * ratio;
+                    }
+                }
+            }
+        }
+        self.kinds = merged;
     }
 
     /// Sorts the kinds and counts equal ones together.
@@ -233,6 +261,10 @@ impl Steps {
 /// Deviations of a round's loss that one cell may span. Beyond, all of it falls into a cell or two:
 /// more noise changes nothing but the time it takes to integrate over them, until that overflows.
 const MOST_DEVIATIONS: f64 = 30.0;
+/// Kinds beyond which those of nearly the same noise are taken together: one by one takes minutes.
+const MOST_KINDS: usize = 250_000;
+/// Noise levels of one rate that are then kept apart.
+const MERGED_NOISES: usize = 3000;
 /// Most sampling rates composed one by one.
 const MOST_RATES: usize = 400;
 /// Most noise levels of units with several records composed one by one.

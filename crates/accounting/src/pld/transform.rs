@@ -28,7 +28,7 @@ const MOST_SPARES: usize = 4;
 /// Units of work to pass over this many points.
 pub(super) fn work_of_points(points: usize) -> f64 {
     // What does not fit the caches takes longer.
-    let slowness = if points > LONGEST_SPARE { 2.5 } else { 1.0 };
+    let slowness = if points > LONGEST_SPARE { 4.0 } else { 1.0 };
     slowness * points as f64
 }
 

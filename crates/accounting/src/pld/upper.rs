@@ -12,7 +12,8 @@ use super::quadrature::{cell, work_of_cell};
 /// Discretises one round so that every composed δ is at least the true one; none if that is more
 /// work than is left.
 pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Option<Lattice> {
-    grid.effort.spend(2.0 * profile.work() + 40.0 * pair.work())?;
+    grid.effort
+        .spend(2.0 * profile.work() + 40.0 * pair.work())?;
     let log_scale = profile.cumulants(grid.tilt).log_moment;
     let step = grid.step;
     let (low, high) = pair.range(grid.direction, grid.tail);

@@ -9,6 +9,21 @@ const DRAWS: usize = 128;
 /// Units of work of one evaluation in a search.
 const WORK_IN_SEARCH: f64 = 2e7;
 
+/// Multipliers this far apart are not averaged: the least noisy decide, and are not to be hidden.
+const FAR: f64 = 1.05;
+
+/// Splits a run, sorted by noise, into runs that do not span further.
+fn split(run: &[Segment], far: f64) -> impl Iterator<Item = &[Segment]> {
+    let mut left = run;
+    std::iter::from_fn(move || {
+        let end = far * left.first()?.noise_multiplier;
+        let count = left.partition_point(|segment| segment.noise_multiplier <= end);
+        let (here, beyond) = left.split_at(count.max(1));
+        left = beyond;
+        Some(here)
+    })
+}
+
 impl RdpCurve {
     /// A curve with fewer distinct rounds and never lower: each run of neighbouring multipliers
     /// takes its least one (less noise is never more private).
@@ -17,27 +32,30 @@ impl RdpCurve {
     }
 
     /// The same, of about this many rounds.
-    pub(super) fn coarse_of(&self, count: usize) -> Self {
+    pub(crate) fn coarse_of(&self, count: usize) -> Self {
         // Sorted by multiplier, so the first of a run is the least.
-        self.merged(count, |run| run[0].noise_multiplier)
+        self.merged(count, f64::INFINITY, |run| run[0].noise_multiplier)
     }
 
     /// A curve with fewer distinct rounds that is close to this one; it steers a search.
     pub(crate) fn rough(&self) -> Self {
-        let merged = self.merged(ROUNDS_IN_SEARCH, |run| {
+        let merged = self.merged(ROUNDS_IN_SEARCH, FAR, |run| {
             let weighed = run.iter().map(|s| s.times * s.noise_multiplier);
             weighed.sum::<f64>() / run.iter().map(|s| s.times).sum::<f64>()
         });
         merged.with_most_work(WORK_IN_SEARCH)
     }
 
-    fn merged(&self, count: usize, noise_multiplier: impl Fn(&[Segment]) -> f64) -> Self {
+    /// Takes runs of neighbouring multipliers together, about `count` of them and more where they would
+    /// span further than `far`.
+    fn merged(&self, count: usize, far: f64, noise_multiplier: impl Fn(&[Segment]) -> f64) -> Self {
         let fewer = self.with_few_draws();
         let all = fewer.as_ref().unwrap_or(&self.segments);
-        let length = all.len().div_ceil(count).max(1);
+        let length = all.len().div_ceil(count.max(1)).max(1);
         let mut segments: Vec<Segment> = Vec::new();
         for alike in all.chunk_by(|a, b| a.draw == b.draw) {
-            segments.extend(alike.chunks(length).map(|run| Segment {
+            let runs = alike.chunks(length).flat_map(|run| split(run, far));
+            segments.extend(runs.map(|run| Segment {
                 draw: run[0].draw,
                 noise_multiplier: noise_multiplier(run),
                 times: run.iter().map(|segment| segment.times).sum(),

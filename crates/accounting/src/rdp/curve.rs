@@ -4,11 +4,16 @@ use super::convert::{least_delta, least_epsilon};
 use super::moment::{Mixture, up, work_of_moments};
 use super::{NAME, fixed_size};
 use crate::accountant::{AccountError, check_delta, check_epsilon};
+use crate::effort::Effort;
 use crate::ledger::{Ledger, Neighbours, Round, Sampling};
 use std::collections::HashMap;
 
 /// Units of work of one value of the curve: half a second.
 const MOST_WORK: f64 = 4e8;
+/// Part of the work of a search that is left that one value may take.
+const PART_OF_EFFORT: f64 = 0.1;
+/// Evaluations of the search for the best order.
+const EVALUATIONS: f64 = 20.0;
 /// As many distinct rounds are always kept apart.
 const FEWEST_ROUNDS: usize = 64;
 /// The largest number of records of one unit that is accounted.
@@ -115,6 +120,29 @@ impl RdpCurve {
         ))
     }
 
+    /// As [`Self::epsilon_up`], with a part of the work that is left.
+    pub(crate) fn epsilon_up_within(
+        mut self,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<(f64, f64), AccountError> {
+        check_delta(delta)?;
+        let most = self.most_work.min(PART_OF_EFFORT * effort.left());
+        let rough = self.rough();
+        self.most_work = most;
+        let rough = rough.with_most_work(most / EVALUATIONS);
+        let spend = |curve: &Self, order: f64| {
+            // What is used up stays so; the bounds in closed form take next to nothing.
+            let _ = effort.spend(curve.work(order));
+            curve.log_moment_up(order)
+        };
+        Ok(least_epsilon(
+            |order| spend(&rough, order),
+            |order| spend(&self, order),
+            delta,
+        ))
+    }
+
     /// The least δ at `epsilon` over all orders, rounded up.
     pub fn delta_up(&self, epsilon: f64) -> Result<f64, AccountError> {
         check_epsilon(epsilon)?;
@@ -136,8 +164,13 @@ impl RdpCurve {
         if total <= self.most_work {
             return self.log_moment_within(order, f64::INFINITY);
         }
-        let affordable = self.most_work * self.segments.len() as f64 / total;
-        let fewer = self.coarse_of((affordable as usize).max(FEWEST_ROUNDS));
+        let affordable = 0.9 * self.most_work * self.segments.len() as f64 / total;
+        let mut count = (affordable as usize).max(FEWEST_ROUNDS);
+        let mut fewer = self.coarse_of(count);
+        while fewer.whole_work(order) > self.most_work && count > FEWEST_ROUNDS {
+            count = (count / 2).max(FEWEST_ROUNDS);
+            fewer = self.coarse_of(count);
+        }
         let mut works: Vec<f64> = fewer.segments.iter().map(work).collect();
         works.sort_by(f64::total_cmp);
         let mut left = self.most_work;
@@ -150,7 +183,8 @@ impl RdpCurve {
         fewer.log_moment_within(order, each.unwrap_or(0.0))
     }
 
-    fn whole_work(&self, order: f64) -> f64 {
+    /// Units of work of a value if all of it is done.
+    pub(crate) fn whole_work(&self, order: f64) -> f64 {
         let works = self.segments.iter().map(|s| s.work(order, self.records));
         works.sum()
     }
@@ -163,9 +197,7 @@ impl RdpCurve {
     /// The same, where no round may take more work than this.
     fn log_moment_within(&self, order: f64, work_of_each: f64) -> f64 {
         let sum: f64 = (self.segments.iter())
-            .map(|segment| {
-                segment.times * segment.log_moment_up(order, self.records, work_of_each)
-            })
+            .map(|segment| segment.times * segment.log_moment_up(order, self.records, work_of_each))
             .sum();
         up(sum, 4.0 + self.segments.len() as f64)
     }
@@ -294,5 +326,56 @@ fn draw_of(
         ),
         // Yu et al. 2019: a record is in one batch of the pass, so it meets the noise once.
         (Sampling::Partition { .. }, _) => Ok(Draw::Everyone),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Many rates, noises and records, and next to no work: every value is still an upper bound.
+    #[test]
+    fn less_work_never_lowers_a_value() {
+        for records in [1, 20] {
+            let mut ledger = Ledger::new(Neighbours::AddOrRemoveOne)
+                .with_records_per_unit(records)
+                .unwrap();
+            for index in 0..400_u32 {
+                let share = f64::from(index) / 400.0;
+                let rate = 1e-3 * (1.0 + share) + 0.1 * f64::from(index % 3);
+                let round = Round::new(Sampling::Poisson { rate }, vec![1.0 + 9.0 * share]);
+                ledger
+                    .push(round.unwrap().times(1 + u64::from(index % 7)))
+                    .unwrap();
+            }
+            let curve = RdpCurve::of(&ledger).unwrap().with_most_work(f64::INFINITY);
+            for order in [1.001, 1.5, 3.0, 17.3, 400.0] {
+                let exact = curve.log_moment_up(order);
+                for work in [0.0, 1e3, 1e5, 3e6] {
+                    let bound = curve.clone().with_most_work(work).log_moment_up(order);
+                    assert!(bound >= exact * (1.0 - 1e-12), "{bound} {exact} at {order}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fixed_sizes_with_less_work_never_cost_less() {
+        let mut ledger = Ledger::new(Neighbours::ReplaceOne);
+        for index in 0..300 {
+            let (batch, of) = (10 + index, 60_000);
+            let round = Round::new(
+                Sampling::FixedSize { batch, of },
+                vec![0.6 + index as f64 / 100.0],
+            );
+            ledger.push(round.unwrap()).unwrap();
+        }
+        let curve = RdpCurve::of(&ledger).unwrap().with_most_work(f64::INFINITY);
+        let exact = curve.log_moment_up(6.0);
+        for work in [0.0, 1e5, 1e7] {
+            let bound = curve.clone().with_most_work(work).log_moment_up(6.0);
+            assert!(bound >= exact * (1.0 - 1e-12), "{bound} {exact}");
+        }
     }
 }

@@ -80,13 +80,13 @@ impl Mixture {
 
     /// ln E_Q[R^α], rounded up: (α − 1) D_α(P‖Q). `order` is above 1.
     pub(crate) fn log_moment_remove_up(&self, order: f64) -> f64 {
-        let (strip, decay) = strip_of_removal(self.records / self.noise_multiplier, order);
+        let (strip, decay) = strip_of_removal(self.noise_multiplier, self.records, order);
         self.log_moment_up(order, order, strip, decay)
     }
 
     /// ln E_Q[R^(1−α)], rounded up: (α − 1) D_α(Q‖P). `order` is above 1.
     pub(crate) fn log_moment_add_up(&self, order: f64) -> f64 {
-        let (strip, decay) = strip_of_addition(self.records / self.noise_multiplier, order);
+        let (strip, decay) = strip_of_addition(self.noise_multiplier, self.records, order);
         self.log_moment_up(order, 1.0 - order, strip, decay)
     }
 
@@ -177,14 +177,15 @@ impl Mixture {
 }
 
 /// The widest strip in which the moment of removal may be continued, and the decay of the rule's error.
-fn strip_of_removal(steepest: f64, order: f64) -> (f64, f64) {
-    (0.99 * PI / steepest, DECAY + (4.0 * order).ln())
+fn strip_of_removal(noise_multiplier: f64, records: f64, order: f64) -> (f64, f64) {
+    let strip = 0.99 * PI * noise_multiplier / records;
+    (strip, DECAY + (4.0 * order).ln())
 }
 
 /// The same for addition.
-fn strip_of_addition(steepest: f64, order: f64) -> (f64, f64) {
+fn strip_of_addition(noise_multiplier: f64, records: f64, order: f64) -> (f64, f64) {
     let decay = DECAY + (4.0 * order).ln() + (order - 1.0) * LN_2;
-    (PI / (3.0 * steepest), decay)
+    (PI * noise_multiplier / (3.0 * records), decay)
 }
 
 /// Lowest node, step and number of nodes of a quadrature.
@@ -209,11 +210,11 @@ pub(crate) fn work_of_moments(noise_multiplier: f64, records: u32, order: f64) -
         let (_, _, nodes) = rule(power, steepest, strip, decay);
         if nodes > MOST_NODES { 1.0 } else { nodes }
     };
-    let removal = work(order, strip_of_removal(steepest, order));
+    let removal = work(order, strip_of_removal(noise_multiplier, k, order));
     if records == 1 {
         return 80.0 * removal;
     }
-    let addition = work(1.0 - order, strip_of_addition(steepest, order));
+    let addition = work(1.0 - order, strip_of_addition(noise_multiplier, k, order));
     (80.0 + 14.0 * k) * (removal + addition) + 60.0 * k
 }
 
@@ -354,6 +355,30 @@ mod tests {
             let mixture = Mixture::new(rate, z, records);
             assert_just_above(mixture.log_moment_remove_up(order), remove, 1e-10);
             assert_just_above(mixture.log_moment_add_up(order), add, 1e-10);
+        }
+    }
+
+    #[test]
+    fn the_closed_form_lies_above_the_quadrature_and_below_no_sampling() {
+        for (rate, z, records) in [
+            (0.01, 1.0, 1),
+            (0.5, 0.3, 1),
+            (1e-6, 0.1, 1),
+            (0.02, 2.0, 40),
+        ] {
+            for order in [1.01, 2.0, 7.5, 60.0] {
+                let mixture = Mixture::new(rate, z, records);
+                let closed = mixture.log_moment_closed_up(order);
+                let exact = mixture.log_moment_remove_up(order);
+                let added = mixture.log_moment_add_up(order);
+                assert!(
+                    exact <= closed && added <= closed,
+                    "{closed} {exact} {added}"
+                );
+                let distance = f64::from(records) / z;
+                let whole = 0.5 * order * (order - 1.0) * distance * distance;
+                assert!(closed <= whole * (1.0 + 1e-12));
+            }
         }
     }
 
