@@ -1,5 +1,6 @@
 //! What an accountant says of a ledger, and how strongly it may be said.
 
+use crate::effort::Effort;
 use crate::ledger::{Ledger, LedgerError};
 use serde::Serialize;
 use thiserror::Error;
@@ -51,6 +52,18 @@ pub trait Accountant {
 
     /// ε at the given δ.
     fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError>;
+
+    /// ε at the given δ, as near as what is left of the work of a search allows.
+    #[doc(hidden)]
+    fn epsilon_within(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<Reading, AccountError> {
+        let _ = effort;
+        self.epsilon(ledger, delta)
+    }
 
     /// δ at the given ε.
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError>;
@@ -107,6 +120,20 @@ pub enum AccountError {
         highest: f64,
         /// What to do instead.
         remedy: &'static str,
+    },
+    /// A search that would take minutes.
+    #[error(
+        "{what}: looking for it takes more work than is allowed for a plan of {kinds} kinds of rounds and \
+         units of {records} records; give rounds that are nearly alike the same noise, or state it for \
+         fewer records per unit"
+    )]
+    TooMuchWork {
+        /// What was searched for.
+        what: &'static str,
+        /// Kinds of rounds of the plan.
+        kinds: usize,
+        /// Records of a unit.
+        records: u32,
     },
     /// An argument outside its range.
     #[error("{what} must be {range}, got {value}")]

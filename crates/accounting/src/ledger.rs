@@ -178,9 +178,18 @@ impl Round {
         if let [only] = self.noise_multipliers[..] {
             return only;
         }
+        // Each operation is off by at most one part in 2^53. Eight units cover the few there are
+        // beside the sum, and the sum of as many queries.
+        let down = 1.0 - (self.noise_multipliers.len() as f64).max(8.0) * f64::EPSILON;
         let precision: f64 = self.noise_multipliers.iter().map(|z| (z * z).recip()).sum();
-        // Each of the few operations is off by at most one part in 2^53; eight cover them.
-        precision.sqrt().recip() * (1.0 - 8.0 * f64::EPSILON)
+        if !precision.is_normal() {
+            // Squares overflowed or vanished: relative to the least multiplier they do not.
+            let least = (self.noise_multipliers.iter()).fold(f64::INFINITY, |a, &b| a.min(b));
+            let relative = |z: &f64| (least / z) * (least / z);
+            let sum: f64 = self.noise_multipliers.iter().map(relative).sum();
+            return least / sum.sqrt() * down;
+        }
+        precision.sqrt().recip() * down
     }
 
     fn check(&self, index: usize) -> Result<(), LedgerError> {

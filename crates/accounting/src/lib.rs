@@ -117,6 +117,7 @@
 mod accountant;
 pub mod calibrate;
 mod clt;
+mod effort;
 mod filter;
 mod gaussian;
 mod gdp;
@@ -131,6 +132,8 @@ mod zcdp;
 
 pub use accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
 pub use clt::{CltSchedule, FirstStep};
+#[doc(hidden)]
+pub use effort::Effort;
 pub use filter::{FilterError, RdpFilter};
 pub use gdp::{Gdp, GdpMu, delta_of_mu, epsilon_of_mu, mu_of_budget};
 pub use ledger::{Ledger, LedgerError, Neighbours, Round, Sampling};

@@ -12,6 +12,13 @@ const NAME: &str = "tcdp";
 const FIRST: f64 = -7.0;
 const SPACING: f64 = 0.1;
 const ORDERS: usize = 180;
+/// Where the work is judged.
+const TYPICAL_ORDER: f64 = 8.0;
+/// Distinct rounds kept where it is little.
+const ROUNDS: f64 = 512.0;
+/// Units of work at all of them, and the part of what is left that one may take.
+const WORK: f64 = 1.5e9;
+const WORK_OF_ONE: f64 = 0.15;
 
 /// The tCDP accountant: `≤`, with (ρ, ω) read off the Rényi curve of the ledger.
 ///
@@ -78,7 +85,12 @@ impl Tcdp {
         if self.by_theorem {
             return Ok(value(compose_by_theorem(ledger)?));
         }
-        Ok(least_on_curve(&curve.coarse(), value, hopeless))
+        let mut coarse = curve.coarse();
+        let all = ORDERS as f64 * coarse.whole_work(TYPICAL_ORDER);
+        if all > WORK {
+            coarse = curve.coarse_of((ROUNDS * WORK / all) as usize);
+        }
+        Ok(least_on_curve(coarse, value, hopeless))
     }
 }
 
@@ -87,15 +99,18 @@ impl Tcdp {
 /// K(α) = (α−1)D_α is convex with K(1) = 0, so between two orders it lies below its chord, and
 /// the maximum of a chord over α(α−1) has a closed form.
 fn least_on_curve(
-    curve: &RdpCurve,
+    mut curve: RdpCurve,
     value: impl Fn(TcdpParameters) -> f64,
     hopeless: impl Fn(f64, f64) -> bool,
 ) -> f64 {
     let mut best = f64::INFINITY;
     let (mut left, mut at_left) = (1.0, 0.0);
     let mut rho: f64 = 0.0;
+    let mut left_work = WORK;
     for index in 0..ORDERS {
         let right = 1.0 + (FIRST + SPACING * index as f64).exp();
+        curve = curve.with_most_work(WORK_OF_ONE * left_work);
+        left_work -= curve.work(right);
         let at_right = curve.log_moment_up(right);
         rho = rho.max(up(chord_maximum(left, at_left, right, at_right), 64.0));
         best = best.min(value(TcdpParameters { rho, omega: right }));

@@ -109,11 +109,12 @@ pub(crate) fn epsilon_up(rho: f64, last_order: f64, delta: f64) -> f64 {
 /// δ of D_α ≤ ρα for all α ≤ `last_order`, at the best such order, rounded up.
 pub(crate) fn delta_up(rho: f64, last_order: f64, epsilon: f64) -> f64 {
     let at = |order: f64| log_delta_at(order, log_moment(rho, last_order, order), epsilon);
-    up(
+    let delta = up(
         at(best_order(at)).min(last_finite(last_order, at)).exp(),
         16.0,
-    )
-    .min(1.0)
+    );
+    // What underflows is not nothing.
+    delta.clamp(f64::MIN_POSITIVE, 1.0)
 }
 
 /// The value at the end of a finite range of orders, where the least may lie.

@@ -16,13 +16,20 @@
 
 mod search;
 mod shape;
+mod thinned;
 
 use crate::accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
+use crate::effort::Effort;
 use crate::ledger::{Ledger, Round, Sampling};
 use crate::pld::Pld;
 use search::{Evaluate, least_scale};
 
 pub use shape::{QueryNoise, Shape};
+
+/// Units of work of a whole search: a few seconds.
+const WORK: f64 = 5e9;
+/// Units of work to read one round of a ledger.
+const WORK_OF_ROUND: f64 = 600.0;
 
 /// The ε and δ that may be spent.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,14 +98,15 @@ pub fn smallest_noise(
     budget: Budget,
     accountant: &dyn Accountant,
 ) -> Result<Calibrated, AccountError> {
-    let precise = |ledger: &Ledger| certified(accountant, ledger, budget);
+    let effort = Effort::new(WORK);
+    let precise = |ledger: &Ledger| certified(accountant, ledger, budget, &effort);
     match accountant.name() {
         Pld::NAME => {
             let rough = Pld::default().with_relative_width(2e-2);
-            let rough = |ledger: &Ledger| certified(&rough, ledger, budget);
-            least_scale(shape, budget, Some(&rough as &Evaluate), &precise)
+            let rough = |ledger: &Ledger| certified(&rough, ledger, budget, &effort);
+            least_scale(shape, budget, Some(&rough as &Evaluate), &precise, &effort)
         }
-        _ => least_scale(shape, budget, None, &precise),
+        _ => least_scale(shape, budget, None, &precise, &effort),
     }
 }
 
@@ -109,19 +117,21 @@ pub fn estimated_noise(
     budget: Budget,
     accountant: &dyn Accountant,
 ) -> Result<Calibrated, AccountError> {
+    let effort = Effort::new(WORK);
     let precise = |ledger: &Ledger| {
-        let reading = accountant.epsilon(ledger, budget.delta)?;
+        let reading = accountant.epsilon_within(ledger, budget.delta, &effort)?;
         let value = match reading {
             Reading::Estimate(value) | Reading::UpperBound(value) => value,
             Reading::Bracket { upper, .. } => upper,
         };
         Ok((value, reading))
     };
-    least_scale(shape, budget, None, &precise)
+    least_scale(shape, budget, None, &precise, &effort)
 }
 
 /// The largest number of times a round can follow those of a ledger within the budget: the steps
-/// left of a run, or of a whole budget if the ledger is empty.
+/// left of a run, or of a whole budget if the ledger is empty. Where readings take long, as for ledgers of
+/// tens of thousands of kinds of rounds, it may be somewhat smaller than the largest.
 ///
 /// ```
 /// use tacita_accounting::calibrate::{Budget, most_steps};
@@ -142,6 +152,7 @@ pub fn most_steps(
     accountant: &dyn Accountant,
 ) -> Result<u64, AccountError> {
     const MOST: u64 = 1 << 40;
+    let effort = Effort::new(WORK);
     let fits = |steps: u64| -> Result<bool, AccountError> {
         if steps == 0 && spent.rounds().is_empty() {
             return Ok(true);
@@ -150,7 +161,7 @@ pub fn most_steps(
         if steps > 0 {
             ledger.push(round.clone().times(steps))?;
         }
-        Ok(certified(accountant, &ledger, budget)?.0 <= budget.epsilon)
+        Ok(certified(accountant, &ledger, budget, &effort)?.0 <= budget.epsilon)
     };
     if !fits(0)? || !fits(1)? {
         return Ok(0);
@@ -159,11 +170,12 @@ pub fn most_steps(
     while fits(too_many)? {
         most = too_many;
         too_many *= 4;
-        if too_many > MOST {
+        if too_many > MOST || effort.left() == 0.0 {
             return Ok(most);
         }
     }
-    while too_many - most > 1 {
+    // What is left out when the work is used up could only add steps.
+    while too_many - most > 1 && effort.left() > 0.0 {
         let middle = most + (too_many - most) / 2;
         if fits(middle)? {
             most = middle;
@@ -179,8 +191,11 @@ fn certified(
     accountant: &dyn Accountant,
     ledger: &Ledger,
     budget: Budget,
+    effort: &Effort,
 ) -> Result<(f64, Reading), AccountError> {
-    let reading = accountant.epsilon(ledger, budget.delta)?;
+    // Copying, sorting and grouping the rounds.
+    let _ = effort.spend(WORK_OF_ROUND * ledger.rounds().len() as f64);
+    let reading = accountant.epsilon_within(ledger, budget.delta, effort)?;
     match reading.upper_bound() {
         Some(upper) => Ok((upper, reading)),
         None => Err(AccountError::Unsupported {

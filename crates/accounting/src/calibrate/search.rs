@@ -2,6 +2,7 @@
 
 use super::{Budget, Calibrated, Shape};
 use crate::accountant::{AccountError, Reading};
+use crate::effort::Effort;
 use crate::ledger::Ledger;
 
 /// What is compared with the budget, and the reading it comes from.
@@ -9,6 +10,12 @@ pub(super) type Evaluate<'a> = dyn Fn(&Ledger) -> Result<(f64, Reading), Account
 
 const LOWEST: f64 = 1e-2;
 const HIGHEST: f64 = 1e7;
+/// Part of the work that a rough reading should not take.
+const DEAR: f64 = 0.03;
+/// Kinds of rounds of which a reading is taken to be dear.
+const MANY_KINDS: usize = 10_000;
+/// Part of the work that is kept from the rough search.
+const RESERVED: f64 = 0.6;
 /// Shortfall of ε below the budget that is not worth another evaluation.
 const CLOSE: f64 = 2e-5;
 
@@ -18,8 +25,9 @@ pub(super) fn least_scale(
     budget: Budget,
     rough: Option<&Evaluate>,
     precise: &Evaluate,
+    effort: &Effort,
 ) -> Result<Calibrated, AccountError> {
-    let goal = budget.epsilon();
+    let (goal, whole) = (budget.epsilon(), effort.left());
     let fixed = shape.fixed()?;
     let any_fixed = !fixed.rounds().is_empty();
     if any_fixed {
@@ -34,9 +42,23 @@ pub(super) fn least_scale(
     }
     let mut bounds = Bounds::default();
     let mut scale = start(shape);
+    // Where a reading takes long, that of a ledger of fewer kinds of rounds steers the search.
+    let mut fewer = match shape.kinds() > MANY_KINDS {
+        true => Some(shape.thinned()?),
+        false => None,
+    };
+    let rough = rough.or(fewer.is_some().then_some(precise));
     if let Some(rough) = rough {
         for _ in 0..40 {
-            let (epsilon, _) = rough(&shape.ledger(scale)?)?;
+            if effort.left() < RESERVED * whole {
+                break; // the rest is for figures that count
+            }
+            let ledger = fewer.as_ref().unwrap_or(shape).ledger(scale)?;
+            let before = effort.left();
+            let (epsilon, _) = rough(&ledger)?;
+            if fewer.is_none() && before - effort.left() > DEAR * whole {
+                fewer = Some(shape.thinned()?);
+            }
             if (epsilon / goal).ln().abs() < 5e-3 {
                 bounds.note(scale, epsilon, goal);
                 scale = bounds.next(scale, epsilon, goal);
@@ -53,6 +75,9 @@ pub(super) fn least_scale(
     }
     let mut best: Option<Calibrated> = None;
     for _ in 0..60 {
+        if effort.left() == 0.0 {
+            break;
+        }
         scale = round_up(scale);
         let ledger = shape.ledger(scale)?;
         let (epsilon, reading) = precise(&ledger)?;
@@ -80,6 +105,14 @@ pub(super) fn least_scale(
             break;
         }
         scale = next;
+    }
+    if best.is_none() && effort.left() == 0.0 {
+        let ledger = shape.ledger(scale)?;
+        return Err(AccountError::TooMuchWork {
+            what: "noise multiplier",
+            kinds: ledger.rounds().len(),
+            records: ledger.records_per_unit(),
+        });
     }
     best.ok_or(AccountError::OutOfReach {
         what: "noise multiplier",

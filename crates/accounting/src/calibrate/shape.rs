@@ -25,9 +25,12 @@ pub enum QueryNoise {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    spent: Ledger,
-    rounds: Vec<(Sampling, Vec<QueryNoise>, u64)>,
+    pub(super) spent: Ledger,
+    pub(super) rounds: Vec<ShapedRound>,
 }
+
+/// How records are drawn, the noise of each query, and how many such rounds follow one another.
+pub(super) type ShapedRound = (Sampling, Vec<QueryNoise>, u64);
 
 /// Most rounds of different noise a shape may list.
 const MOST_DISTINCT: u64 = 1_000_000;
@@ -184,6 +187,11 @@ impl Shape {
             QueryNoise::Scaled(_) => None,
             QueryNoise::Fixed(multiplier) => Some(multiplier),
         })
+    }
+
+    /// Kinds of rounds, at most.
+    pub(super) fn kinds(&self) -> usize {
+        self.spent.rounds().len() + self.rounds.len()
     }
 
     /// The least noise of a scaled query, relative to the scale.

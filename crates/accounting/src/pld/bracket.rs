@@ -9,8 +9,9 @@ use super::profile::Schedule;
 use super::reading::Curve;
 use super::steps::{Side, Steps};
 use super::survey::{Detail, survey};
-use super::transform::Transform;
+use super::transform::{Transform, work_of_points};
 use super::window::{Outlook, Window};
+use crate::effort::Effort;
 
 use std::cell::Cell;
 
@@ -38,20 +39,42 @@ const MOST_CARE: u32 = 3;
 /// Part of the width that losses above the window may take before the schedule is looked at more
 /// closely; a window from a fair look leaves them [`SHARE_OF_WIDTH`].
 const MISJUDGED_SHARE: f64 = 0.3;
+/// Part of the work that the first direction may take.
+const FIRST_DIRECTION: f64 = 0.75;
+/// Part of what is left of it that one composition may take.
+const ONE_COMPOSITION: f64 = 0.6;
+/// Cumulants of all rounds that an outlook takes.
+const CUMULANTS_OF_OUTLOOK: f64 = 120.0;
 /// Largest ordinary loss of a sampled round that is composed: ε would be as large.
 const MOST_LOSS: f64 = 2e4;
 
-/// A bracket of ε at δ.
-pub(super) fn epsilon(steps: &Steps, delta: f64, relative_width: f64) -> (f64, f64) {
+/// A bracket of ε at δ; its upper end is infinite where more work would be needed than is left.
+pub(super) fn epsilon(
+    steps: &Steps,
+    delta: f64,
+    relative_width: f64,
+    effort: &Effort,
+) -> (f64, f64) {
     if steps.largest_sampled_loss() > MOST_LOSS {
         return (0.0, f64::INFINITY);
     }
-    let removal = Search::new(steps, Direction::Remove, delta, Detail::Sample);
-    let (lower, upper) = removal.epsilon(delta, relative_width, 0.0);
-    if steps.is_symmetric() || lower.is_infinite() {
+    let removal = effort.with_part(FIRST_DIRECTION * effort.left(), |effort| {
+        let removal = Search::new(steps, Direction::Remove, delta, Detail::Sample, effort)?;
+        Some(removal.epsilon(delta, relative_width, 0.0))
+    });
+    let Some((lower, upper)) = removal else {
+        return (0.0, f64::INFINITY);
+    };
+    if steps.is_symmetric() || lower.is_infinite() || upper.is_infinite() {
         return (lower, upper);
     }
-    let addition = Search::new(steps, Direction::Add, delta, Detail::Sample);
+    // Known without looking at the other direction at all.
+    if steps.most_loss_of_addition() <= upper {
+        return (lower, upper);
+    }
+    let Some(addition) = Search::new(steps, Direction::Add, delta, Detail::Sample, effort) else {
+        return (lower, f64::INFINITY);
+    };
     if addition.stays_below(upper, delta) {
         return (lower, upper);
     }
@@ -60,7 +83,12 @@ pub(super) fn epsilon(steps: &Steps, delta: f64, relative_width: f64) -> (f64, f
 }
 
 /// Brackets of δ at several ε.
-pub(super) fn deltas(steps: &Steps, epsilons: &[f64], relative_width: f64) -> Vec<(f64, f64)> {
+pub(super) fn deltas(
+    steps: &Steps,
+    epsilons: &[f64],
+    relative_width: f64,
+    effort: &Effort,
+) -> Vec<(f64, f64)> {
     if steps.largest_sampled_loss() > MOST_LOSS {
         return vec![(0.0, 1.0); epsilons.len()];
     }
@@ -71,11 +99,18 @@ pub(super) fn deltas(steps: &Steps, epsilons: &[f64], relative_width: f64) -> Ve
         &[Direction::Remove, Direction::Add]
     };
     for &direction in directions {
+        let share = match direction {
+            Direction::Remove => FIRST_DIRECTION,
+            Direction::Add => 1.0,
+        };
         let found = [Detail::Sample, Detail::Close]
             .into_iter()
             .find_map(|detail| {
-                let search = Search::looking_for_deltas(steps, direction, epsilons, detail);
-                search.deltas(epsilons, relative_width)
+                effort.with_part(share * effort.left(), |effort| {
+                    let search =
+                        Search::looking_for_deltas(steps, direction, epsilons, detail, effort)?;
+                    search.deltas(epsilons, relative_width)
+                })
             })
             .unwrap_or_else(|| vec![(0.0, 1.0); epsilons.len()]);
         for (bracket, other) in brackets.iter_mut().zip(found) {
@@ -95,6 +130,7 @@ fn ends(values: &[f64]) -> (f64, f64) {
 
 /// One direction of one schedule.
 struct Search<'a> {
+    effort: &'a Effort,
     steps: &'a Steps,
     direction: Direction,
     detail: Detail,
@@ -124,12 +160,21 @@ struct Resolution {
 }
 
 impl<'a> Search<'a> {
-    fn new(steps: &'a Steps, direction: Direction, delta: f64, detail: Detail) -> Self {
+    fn new(
+        steps: &'a Steps,
+        direction: Direction,
+        delta: f64,
+        detail: Detail,
+        effort: &'a Effort,
+    ) -> Option<Self> {
         // Tails that cost ε less than its width: ln δ falls by at least ε's slope, which is at
         // least about 1 where the width is relative and large where it is absolute.
         let tail = (1e-7 * delta / steps.rounds()).max(1e-250);
-        let schedule = survey(steps, direction, tail, detail);
+        let schedule = survey(steps, direction, tail, detail, effort)?;
+        effort.spend(CUMULANTS_OF_OUTLOOK * schedule.work())?;
         let outlook = Outlook::at_delta(&schedule, delta);
+        let records = f64::from(steps.records);
+        effort.spend(steps.kinds.len() as f64 * (60.0 + 40.0 * records))?;
         let span = (steps.kinds.iter())
             .map(|step| {
                 let pair = step.pair(Side::Upper, steps.records);
@@ -137,7 +182,8 @@ impl<'a> Search<'a> {
                 pair.excess(high) - pair.excess(low)
             })
             .fold(0.0, f64::max);
-        Self {
+        Some(Self {
+            effort,
             steps,
             direction,
             detail,
@@ -146,7 +192,13 @@ impl<'a> Search<'a> {
             tail,
             span,
             care: Cell::new(0),
-        }
+        })
+    }
+
+    /// What is expected about this ε, where δ is known; none if that is more work than is left.
+    fn outlook_at(&self, epsilon: f64, delta: f64) -> Option<Outlook> {
+        (self.effort).spend(CUMULANTS_OF_OUTLOOK * self.schedule.work())?;
+        Some(Outlook::at_epsilon(&self.schedule, epsilon).for_delta(delta))
     }
 
     /// A search for δ at several ε, the smallest of which is about `delta`.
@@ -156,11 +208,12 @@ impl<'a> Search<'a> {
         epsilons: &[f64],
         delta: f64,
         detail: Detail,
-    ) -> Self {
+        effort: &'a Effort,
+    ) -> Option<Self> {
         let (low, high) = ends(epsilons);
-        let mut search = Self::new(steps, direction, delta, detail);
-        search.outlook = Outlook::at_epsilon(&search.schedule, 0.5 * (low + high)).for_delta(delta);
-        search
+        let mut search = Self::new(steps, direction, delta, detail, effort)?;
+        search.outlook = search.outlook_at(0.5 * (low + high), delta)?;
+        Some(search)
     }
 
     /// As [`Self::for_deltas`], with the smallest δ found by quick looks.
@@ -169,18 +222,20 @@ impl<'a> Search<'a> {
         direction: Direction,
         epsilons: &[f64],
         detail: Detail,
-    ) -> Self {
+        effort: &'a Effort,
+    ) -> Option<Self> {
         let (low, high) = ends(epsilons);
-        let rough = survey(steps, direction, 1e-30 / steps.rounds(), detail);
+        let rough = survey(steps, direction, 1e-30 / steps.rounds(), detail, effort)?;
+        effort.spend(CUMULANTS_OF_OUTLOOK * rough.work())?;
         let mut delta = Outlook::at_epsilon(&rough, high).delta;
         loop {
-            let search = Self::for_deltas(steps, direction, epsilons, delta, detail);
+            let search = Self::for_deltas(steps, direction, epsilons, delta, detail, effort)?;
             let mut at = search.resolve(&search.outlook, low, 0.1 / search.outlook.slope);
             at.points = at.points.min(2 * FEWEST_POINTS);
-            let curve = search.curve(Side::Upper, at);
+            let curve = search.curve(Side::Upper, at)?;
             let found = curve.delta_up(high - curve.loss_error);
             if found > 0.3 * delta || delta < 1e-270 {
-                return search;
+                return Some(search);
             }
             delta = (0.5 * found).max(1e-280);
         }
@@ -220,11 +275,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn curve(&self, side: Side, at: Resolution) -> Curve {
+    /// One side of the bracket; none if that is more work than is left.
+    fn curve(&self, side: Side, at: Resolution) -> Option<Curve> {
+        self.curve_within(side, at, self.effort)
+    }
+
+    fn curve_within(&self, side: Side, at: Resolution, effort: &Effort) -> Option<Curve> {
         let Resolution { window, points, .. } = at;
+        // Transforms, products and sums over all points; the kinds of rounds are copied and sorted.
+        effort.spend(40.0 * work_of_points(points) + self.steps.work())?;
         let mut transform = Transform::new(points);
         let mut composition = Composition::new(window, &mut transform);
         let grid = Grid {
+            effort,
             direction: self.direction,
             tilt: window.tilt,
             step: window.length / points as f64,
@@ -250,26 +313,48 @@ impl<'a> Search<'a> {
         for steps in limited.by_rate() {
             let single = self.steps.records == 1 && steps[0].rate.is_some();
             match Levels::cover(steps, ratio).filter(|_| single) {
-                Some(levels) => making.blend(steps, &levels),
+                Some(levels) => making.blend(steps, &levels)?,
                 None => {
                     for step in steps {
                         let pair = step.pair(side, self.steps.records);
-                        let spectrum = making.spectrum(&pair);
-                        making.composition.include(&spectrum, step.times);
+                        effort.spend(3.0 * pair.work())?;
+                        making.include(&pair, step.times)?;
                     }
                 }
             }
         }
         let curve = Curve::new(composition.finish(&mut transform), window);
         transform.keep();
-        curve
+        Some(curve)
+    }
+
+    /// As [`Self::curve`], with fewer points if all of them take more work than one composition may.
+    /// Changes the resolution to what it was made with.
+    fn curve_of_what_fits(&self, side: Side, at: &mut Resolution) -> Option<Curve> {
+        loop {
+            let most = ONE_COMPOSITION * self.effort.left();
+            let made = (self.effort).with_part(most, |effort| self.curve_within(side, *at, effort));
+            if made.is_some() {
+                return made;
+            }
+            if at.points <= FEWEST_POINTS {
+                return None;
+            }
+            at.points = transform_length(at.points as f64 / 8.0);
+        }
     }
 
     /// A bracket of ε; once ε is proved to be at most `enough`, any width will do.
     fn epsilon(&self, delta: f64, relative_width: f64, enough: f64) -> (f64, f64) {
         self.narrow(delta, relative_width, enough)
             .or_else(|| {
-                let closer = Self::new(self.steps, self.direction, delta, Detail::Close);
+                let closer = Self::new(
+                    self.steps,
+                    self.direction,
+                    delta,
+                    Detail::Close,
+                    self.effort,
+                )?;
                 closer.narrow(delta, relative_width, enough)
             })
             .unwrap_or((0.0, f64::INFINITY))
@@ -307,7 +392,10 @@ impl<'a> Search<'a> {
                 None => at.points.min(MOST_POINTS_UNSEEN),
                 Some(step) => transform_length(at.window.length / step),
             };
-            let above = self.curve(Side::Upper, at);
+            let wanted = at.points;
+            let Some(above) = self.curve_of_what_fits(Side::Upper, &mut at) else {
+                break;
+            };
             let Some(found) = above.epsilon_up(delta) else {
                 if above.lowest() < 0.0 && above.delta_up(-above.loss_error) <= delta {
                     return Some((0.0, 0.0));
@@ -323,7 +411,10 @@ impl<'a> Search<'a> {
             if looking {
                 looking = false;
                 if upper < outlook.epsilon {
-                    outlook = Outlook::at_epsilon(&self.schedule, upper).for_delta(delta);
+                    let Some(nearer) = self.outlook_at(upper, delta) else {
+                        break;
+                    };
+                    outlook = nearer;
                     bottom = outlook.likely_bottom();
                 }
                 continue;
@@ -331,13 +422,18 @@ impl<'a> Search<'a> {
             if self.misjudged(&above, at) {
                 return None;
             }
-            let below = self.curve(Side::Lower, at);
+            let Some(below) = self.curve_of_what_fits(Side::Lower, &mut at) else {
+                break;
+            };
             let found_below = below.epsilon_down(delta, upper).unwrap_or(0.0);
             lower = lower.max(found_below);
             let width_here = found - found_below;
             let width = upper - lower;
             if width <= goal(upper) {
                 break;
+            }
+            if at.points < wanted {
+                break; // more points would take more work than is left
             }
             let bounded = lower > 0.0 && upper.is_finite();
             let rounding = above.rounding(0.5 * (lower + upper)) / at.slope;
@@ -356,7 +452,10 @@ impl<'a> Search<'a> {
                 factor = 1.0;
             } else if bounded {
                 let middle = 0.5 * (lower + upper);
-                outlook = Outlook::at_epsilon(&self.schedule, middle).for_delta(delta);
+                let Some(nearer) = self.outlook_at(middle, delta) else {
+                    break;
+                };
+                outlook = nearer;
                 bottom = lower;
                 factor = (1.1 * (width_here / goal(upper)).sqrt()).clamp(1.25, 8.0);
             }
@@ -393,8 +492,10 @@ impl<'a> Search<'a> {
         let mut at = self.resolve(&self.outlook, epsilon, 0.1 * room);
         at.blend_width = at.width;
         at.points = at.points.min(MOST_POINTS_UNSEEN);
-        let curve = self.curve(Side::Upper, at);
-        curve.delta_up(epsilon - curve.loss_error) <= delta
+        let most = 0.3 * self.effort.left();
+        let curve =
+            (self.effort).with_part(most, |effort| self.curve_within(Side::Upper, at, effort));
+        curve.is_some_and(|curve| curve.delta_up(epsilon - curve.loss_error) <= delta)
     }
 
     /// Brackets of δ; none if the schedule must be looked at more closely.
@@ -406,21 +507,30 @@ impl<'a> Search<'a> {
         let mut brackets = vec![(0.0_f64, 1.0_f64); epsilons.len()];
         let mut last_widest = f64::INFINITY;
         for _ in 0..8 {
-            let above = self.curve(Side::Upper, at);
+            let wanted = at.points;
+            let Some(above) = self.curve_of_what_fits(Side::Upper, &mut at) else {
+                break;
+            };
             if self.misjudged(&above, at) {
                 return None;
             }
-            let below = self.curve(Side::Lower, at);
+            // The upper ends stand if there is no work left for the lower ones.
+            let below = self.curve_of_what_fits(Side::Lower, &mut at);
             let mut widest = 0.0_f64;
             let mut rounding_is_all = true;
             for (bracket, &epsilon) in brackets.iter_mut().zip(epsilons) {
                 bracket.1 = bracket.1.min(above.delta_up(epsilon - above.loss_error));
-                bracket.0 = bracket.0.max(below.delta_down(epsilon + below.loss_error));
+                if let Some(below) = &below {
+                    bracket.0 = bracket.0.max(below.delta_down(epsilon + below.loss_error));
+                }
                 let relative = (bracket.1 - bracket.0) / bracket.1;
                 widest = widest.max(relative);
                 rounding_is_all &= relative <= relative_width
                     || above.rounding(epsilon) > ROUNDING_SHARE * relative_width;
             }
+            let Some(below) = below.filter(|_| at.points >= wanted) else {
+                break;
+            };
             let done = widest <= relative_width || at.points >= MOST_POINTS;
             if done || widest > 0.8 * last_widest {
                 break;

@@ -3,6 +3,7 @@
 use super::spectrum::{Scalars, Spectrum};
 use super::transform::Transform;
 use super::window::Window;
+use crate::effort::Effort;
 use crate::special::ROUNDOFF;
 use realfft::num_complex::Complex64;
 
@@ -119,21 +120,23 @@ impl Composition {
         }
     }
 
-    /// Composes `times` equal rounds.
-    pub(super) fn include(&mut self, one: &Spectrum, times: u64) {
-        self.multiply(&one.changes, times, |index| one.error_at(index));
+    /// Composes `times` equal rounds; none if that is more work than is left.
+    pub(super) fn include(&mut self, one: &Spectrum, times: u64, effort: &Effort) -> Option<()> {
+        self.multiply(&one.changes, times, |index| one.error_at(index), effort)?;
         self.count(&one.scalars, times);
         self.factors += 1.0;
+        Some(())
     }
 
     /// Composes rounds that are each a blend of two: (share of the first, what it adds up to,
-    /// how many).
+    /// how many); none if that is more work than is left.
     pub(super) fn include_blends(
         &mut self,
         first: &Spectrum,
         second: &Spectrum,
         blends: &[(f64, Scalars, u64)],
-    ) {
+        effort: &Effort,
+    ) -> Option<()> {
         let mut single = Vec::with_capacity(blends.len());
         // The blend of two changes is rounded too, relative to their size.
         let error_at = |index: usize| {
@@ -149,12 +152,14 @@ impl Composition {
                 let changes: Vec<_> = (pairs.take(self.active()))
                     .map(|(one, two)| two + (one - two) * share)
                     .collect();
-                self.multiply(&changes, times, error_at);
+                self.multiply(&changes, times, error_at, effort)?;
                 self.factors += 1.0;
             }
         }
         self.work += (single.len() * self.active()) as f64 * WORK_OF_PRODUCT;
+        effort.spend((20.0 + 1.2 * single.len() as f64) * self.active() as f64)?;
         self.multiply_blends(first, second, &single, error_at);
+        Some(())
     }
 
     fn count(&mut self, one: &Scalars, times: u64) {
@@ -182,7 +187,15 @@ impl Composition {
     }
 
     /// Multiplies by the spectrum of one round to the power `times`.
-    fn multiply(&mut self, changes: &[Complex64], times: u64, error_at: impl Fn(usize) -> f64) {
+    fn multiply(
+        &mut self,
+        changes: &[Complex64],
+        times: u64,
+        error_at: impl Fn(usize) -> f64,
+        effort: &Effort,
+    ) -> Option<()> {
+        effort.spend(6.0 * self.active() as f64)?;
+        let mut powers = 0.0;
         let rounds = times as f64;
         let negligible_size = (NEGLIGIBLE_LOG / rounds).exp();
         let mut active = 0;
@@ -200,6 +213,7 @@ impl Composition {
                 self.envelope[index] *= square.sqrt() + error;
             } else {
                 let (factor, bound) = power(*change, rounds, error);
+                powers += 1.0;
                 self.product[index] *= factor;
                 self.envelope[index] *= bound;
             }
@@ -208,6 +222,8 @@ impl Composition {
             }
         }
         self.keep(active);
+        // Most coefficients of most rounds are negligible, so this is known only now.
+        effort.spend(50.0 * powers)
     }
 
     /// Whether a frequency still matters; one that does not is set to zero.

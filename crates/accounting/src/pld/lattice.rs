@@ -2,11 +2,14 @@
 
 use super::pair::{Direction, Pair};
 use super::profile::Profile;
+use crate::effort::Effort;
 use crate::special::ROUNDOFF;
 
 /// How every round of a composition is put on the lattice.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Grid {
+pub(super) struct Grid<'a> {
+    /// Work that is left.
+    pub(super) effort: &'a Effort,
     /// Which divergence is composed.
     pub(super) direction: Direction,
     /// Masses are multiplied by e^(tilt · loss).
@@ -63,7 +66,7 @@ pub(super) struct Lattice {
     pub(super) cuts: (f64, f64),
 }
 
-impl Grid {
+impl Grid<'_> {
     /// Bound on the relative error of a tilted mass between two outputs (PROOF.md, §5): some
     /// hundred roundings, and the rounding of the exponent of density and tilt.
     pub(super) fn mass_error(&self, pair: &Pair, low: f64, high: f64, log_scale: f64) -> f64 {

@@ -8,20 +8,26 @@
 use super::lattice::{Grid, Lattice, Point, Strides, put};
 use super::pair::{Anchor, Direction, Pair};
 use super::profile::Profile;
-use super::quadrature::{cell, exp_m1};
+use super::quadrature::{cell, exp_m1, work_of_cell};
+use crate::effort::Effort;
 use crate::special::ROUNDOFF;
 
 /// Discretises one round so that every composed δ is at most the true one, on the lattice that
-/// fits best or on the one with a point at this offset from the pair's origin.
+/// fits best or on the one with a point at this offset from the pair's origin; none if that is more
+/// work than is left.
 pub(super) fn be_dominated(
     pair: &Pair,
     grid: &Grid,
     profile: &Profile,
     offset: Option<f64>,
-) -> Lattice {
+) -> Option<Lattice> {
+    // Two bisections for the first cut look at all parts some 80 times.
+    grid.effort
+        .spend(2.0 * profile.work() + 300.0 * (30.0 + pair.work()))?;
     let log_scale = profile.cumulants(grid.tilt).log_moment;
     let (low, high) = pair.range(grid.direction, grid.tail);
     let mut walk = Walk {
+        effort: grid.effort,
         pair,
         step: grid.step,
         power: grid.direction.power(grid.tilt),
@@ -41,12 +47,15 @@ pub(super) fn be_dominated(
     let mut strides = Strides::new(pair, profile, grid);
     // What is left above `high` is negligible and dropped.
     while anchor.x < high {
+        grid.effort.spend(35.0 + 2.0 * pair.work())?;
         let stride = strides.at(anchor.excess);
         match walk.next_interval(&anchor, stride, &mut correction) {
             Some(width) => {
                 let next = anchor.x + width;
                 pair.move_to(&mut anchor, next);
             }
+            // A search that was broken off has proved nothing of where the line ends.
+            None if grid.effort.left() == 0.0 => return None,
             None => {
                 walk.finish(anchor.x, grid.direction, offset.is_none());
                 break;
@@ -55,7 +64,7 @@ pub(super) fn be_dominated(
     }
     let last = walk.points.last().map_or(0, |point| point.index);
     let highest_cut = pair.locate(walk.offset + last as f64 * grid.step);
-    Lattice {
+    Some(Lattice {
         origin: pair.origin() + walk.offset,
         points: walk.points,
         log_scale,
@@ -63,10 +72,12 @@ pub(super) fn be_dominated(
         loss_error: pair.loss_error(low, high) + walk.worst_residual,
         mass_error: grid.mass_error(pair, low, high, log_scale),
         cuts: (lowest_cut, highest_cut.max(anchor.x)),
-    }
+    })
 }
 
 struct Walk<'a> {
+    /// Work that is left.
+    effort: &'a Effort,
     pair: &'a Pair,
     step: f64,
     power: f64,
@@ -260,6 +271,7 @@ impl Walk<'_> {
         let (mut too_small, mut too_large) = (0.0_f64, f64::INFINITY);
         let mut best: Option<Interval> = None;
         for _ in 0..60 {
+            (self.effort).spend(8.0 + work_of_cell(self.pair, anchor.x, width))?;
             let found = cell(self.pair, anchor, width);
             let balance = below * found.mass + (1.0 + below) * found.rise;
             let residual = balance / found.mass;

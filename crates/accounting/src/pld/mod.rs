@@ -2,6 +2,7 @@
 
 mod blend;
 mod bracket;
+mod closed;
 mod compose;
 mod fine;
 mod lattice;
@@ -20,9 +21,18 @@ mod upper;
 mod window;
 
 use crate::accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
+use crate::effort::Effort;
 use crate::ledger::Ledger;
 use crate::rdp::RdpCurve;
+use closed::Between;
 use steps::Steps;
+
+/// Units of work of one reading: one to three seconds. Ordinary plans take a hundredth of it; see
+/// `examples/stress.rs`.
+const WORK: f64 = 3.8e9;
+
+/// Part of the work of a search that is left that one reading may take.
+const PART_OF_EFFORT: f64 = 0.4;
 
 /// The certified accountant: composes discretised privacy loss distributions and proves a lower
 /// and an upper end.
@@ -88,32 +98,79 @@ impl Pld {
             check_epsilon(epsilon)?;
         }
         let steps = Steps::of(ledger);
-        let brackets = bracket::deltas(&steps, epsilons, self.relative_width);
+        let between = Between::of(&steps);
+        let brackets = if steps.is_symmetric() {
+            vec![(0.0, 1.0); epsilons.len()]
+        } else {
+            bracket::deltas(&steps, epsilons, self.relative_width, &Effort::new(WORK))
+        };
+        // One curve for all, as a ledger of many kinds takes long to read.
+        let mut renyi = None;
         (brackets.into_iter().zip(epsilons))
             .map(|(bracket, &epsilon)| {
-                self.reading(bracket, || RdpCurve::of(ledger)?.delta_up(epsilon))
+                self.reading(
+                    bracket,
+                    || between.delta(epsilon),
+                    || {
+                        let curve = match &mut renyi {
+                            Some(curve) => curve,
+                            none => none.insert(RdpCurve::of(ledger)?),
+                        };
+                        curve.delta_up(epsilon)
+                    },
+                )
             })
             .collect()
     }
 
+    fn epsilon_of(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+        renyi: impl FnOnce() -> Result<f64, AccountError>,
+    ) -> Result<Reading, AccountError> {
+        check_delta(delta)?;
+        self.supports(ledger)?;
+        let steps = Steps::of(ledger);
+        let bracket = if steps.is_symmetric() {
+            (0.0, f64::INFINITY)
+        } else {
+            bracket::epsilon(&steps, delta, self.relative_width, effort)
+        };
+        self.reading(bracket, || Between::of(&steps).epsilon(delta), renyi)
+    }
+
     /// A bracket that came out wider than was asked for, as it does about ε = 0, or without end takes
-    /// the Rényi bound as its upper end where that is lower: both are proved.
+    /// the ends of the closed form and, if that is not enough, the Rényi bound where they are nearer: all
+    /// are proved.
     fn reading(
         &self,
         (lower, upper): (f64, f64),
+        closed: impl FnOnce() -> (f64, f64),
         rdp: impl FnOnce() -> Result<f64, AccountError>,
     ) -> Result<Reading, AccountError> {
+        // Infinity is no wider than itself, and so would pass for narrow.
+        let narrow = |lower: f64, upper: f64| {
+            upper.is_finite() && upper - lower <= self.relative_width * upper
+        };
         // What overflowed proves nothing.
         let lower = if lower.is_finite() { lower } else { 0.0 };
-        // Infinity is no wider than itself, and so would pass for narrow.
-        let narrow = upper.is_finite() && upper - lower <= self.relative_width * upper;
-        if narrow {
+        if narrow(lower, upper) {
             return Ok(Reading::Bracket { lower, upper });
         }
+        let (closed_lower, closed_upper) = closed();
+        let lower = lower.max(closed_lower);
         let upper = if upper.is_nan() { f64::INFINITY } else { upper };
-        // The smaller of the two, NaN apart.
-        let upper = upper.min(rdp()?).max(lower);
-        Ok(Reading::Bracket { lower, upper })
+        let mut upper = upper.min(closed_upper);
+        if !narrow(lower, upper) {
+            // The smaller of the two, NaN apart.
+            upper = upper.min(rdp()?);
+        }
+        Ok(Reading::Bracket {
+            lower,
+            upper: upper.max(lower),
+        })
     }
 }
 
@@ -128,13 +185,19 @@ impl Accountant for Pld {
     }
 
     fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError> {
-        check_delta(delta)?;
-        self.supports(ledger)?;
-        let bracket = bracket::epsilon(&Steps::of(ledger), delta, self.relative_width);
-        self.reading(bracket, || {
-            let (epsilon, _) = RdpCurve::of(ledger)?.epsilon_up(delta)?;
-            Ok(epsilon)
-        })
+        let renyi = || Ok(RdpCurve::of(ledger)?.epsilon_up(delta)?.0);
+        self.epsilon_of(ledger, delta, &Effort::new(WORK), renyi)
+    }
+
+    fn epsilon_within(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<Reading, AccountError> {
+        let renyi = || Ok(RdpCurve::of(ledger)?.epsilon_up_within(delta, effort)?.0);
+        let most = WORK.min(PART_OF_EFFORT * effort.left());
+        effort.with_part(most, |part| self.epsilon_of(ledger, delta, part, renyi))
     }
 
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError> {
@@ -147,20 +210,21 @@ impl Accountant for Pld {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::ledger::{Neighbours, Round, Sampling};
 
     /// ∞ − lower > width · ∞ is false, so an infinite end once passed for a narrow bracket.
     #[test]
     fn ends_that_are_not_finite_give_way_to_the_renyi_bound() {
+        let (infinity, nan) = (f64::INFINITY, f64::NAN);
         let read = |lower, upper, renyi| {
             let reading = Pld::default()
-                .reading((lower, upper), || Ok(renyi))
+                .reading((lower, upper), || (0.0, infinity), || Ok(renyi))
                 .unwrap();
             (
                 reading.lower_bound().unwrap(),
                 reading.upper_bound().unwrap(),
             )
         };
-        let (infinity, nan) = (f64::INFINITY, f64::NAN);
         assert_eq!(read(1.0, infinity, 2.0), (1.0, 2.0));
         assert_eq!(read(1.0, nan, 2.0), (1.0, 2.0));
         assert_eq!(read(infinity, infinity, 2.0), (0.0, 2.0));
@@ -170,5 +234,49 @@ mod tests {
         assert_eq!(read(1.0, infinity, infinity), (1.0, infinity));
         // A narrow bracket stands.
         assert_eq!(read(1.0, 1.00001, 1.000001), (1.0, 1.00001));
+    }
+
+    /// Of each of several ledgers, a bracket with all the work it needs and brackets with less: all must
+    /// share the truth, and so overlap.
+    #[test]
+    fn less_work_widens_a_bracket_and_never_moves_it_off_the_truth() {
+        for (records, kinds, rate, noise) in [
+            (1, 1, 0.01, 0.8),
+            (1, 300, 0.01, 2.0),
+            (5, 3, 0.02, 3.0),
+            (1, 20, 0.3, 0.05),
+        ] {
+            let mut ledger = Ledger::new(Neighbours::AddOrRemoveOne)
+                .with_records_per_unit(records)
+                .unwrap();
+            for kind in 0..kinds {
+                let noise = noise * 2_f64.powf(-f64::from(kind) / f64::from(kinds));
+                let sampling = match kind % 10 {
+                    9 => Sampling::Full {},
+                    _ => Sampling::Poisson { rate },
+                };
+                let noise = if kind % 10 == 9 { 20.0 * noise } else { noise };
+                let round = Round::new(sampling, vec![noise]).unwrap();
+                ledger.push(round.times(900 / kinds as u64)).unwrap();
+            }
+            let pld = Pld::default();
+            let whole = pld.epsilon(&ledger, 1e-6).unwrap();
+            let (low, high) = (whole.lower_bound().unwrap(), whole.upper_bound().unwrap());
+            let steps = Steps::of(&ledger);
+            let epsilons = [0.5 * high, high];
+            let curve = pld.curve(&ledger, &epsilons).unwrap();
+            for work in [0.0, 1e4, 1e6, 3e6, 1e7, 3e7, 2e8] {
+                let less = pld
+                    .epsilon_within(&ledger, 1e-6, &Effort::new(work))
+                    .unwrap();
+                let (lower, upper) = (less.lower_bound().unwrap(), less.upper_bound().unwrap());
+                assert!(lower <= high && low <= upper, "{work}: {less:?} {whole:?}");
+                let deltas = bracket::deltas(&steps, &epsilons, 1e-4, &Effort::new(work));
+                for ((lower, upper), whole) in deltas.into_iter().zip(&curve) {
+                    assert!(lower <= whole.upper_bound().unwrap());
+                    assert!(upper >= whole.lower_bound().unwrap());
+                }
+            }
+        }
     }
 }

@@ -40,15 +40,11 @@ impl LowFrequencies {
     /// A plan, if it is worth having: for at least this many coefficients of a transform of
     /// `length`.
     pub(super) fn plan(length: usize, frequencies: usize) -> Option<Self> {
-        // θ = πkB/N for k < frequencies.
-        let longest = LARGEST_ANGLE * length as f64 / (std::f64::consts::PI * frequencies as f64);
-        let power_of_two = 1 << (longest.max(1.0).log2() as u32).min(length.trailing_zeros() - 1);
-        (power_of_two >= 16).then(|| {
-            let blocks = length / power_of_two;
+        Self::blocks(length, frequencies).map(|blocks| {
             let transform = real_transform(blocks);
             Self {
                 length,
-                block: power_of_two,
+                block: length / blocks,
                 frequencies,
                 moments: vec![[0.0; POWERS]; blocks],
                 line: vec![0.0; blocks],
@@ -57,6 +53,14 @@ impl LowFrequencies {
                 transform,
             }
         })
+    }
+
+    /// The number of blocks of such a plan.
+    pub(super) fn blocks(length: usize, frequencies: usize) -> Option<usize> {
+        // θ = πkB/N for k < frequencies.
+        let longest = LARGEST_ANGLE * length as f64 / (std::f64::consts::PI * frequencies as f64);
+        let power_of_two = 1 << (longest.max(1.0).log2() as u32).min(length.trailing_zeros() - 1);
+        (power_of_two >= 16).then(|| length / power_of_two)
     }
 
     /// The plan still fits: not many more coefficients are computed than these.

@@ -120,6 +120,14 @@ impl Pair {
         self.rest.is_some()
     }
 
+    /// Units of work to look at every part once.
+    pub(super) fn work(&self) -> f64 {
+        match self.parts.len() {
+            1 => 4.0,
+            several => 14.0 * several as f64,
+        }
+    }
+
     /// ln w₀, the infimum of L (0 if there is none).
     pub(super) fn origin(&self) -> f64 {
         self.rest.unwrap_or(0.0)
@@ -195,6 +203,11 @@ impl Pair {
 
     /// The output at which L is `excess` above the origin (above 0 if the unit may be left out).
     pub(super) fn locate(&self, excess: f64) -> f64 {
+        self.locate_from(0.0, excess)
+    }
+
+    /// The same, looked for from an output near it.
+    pub(super) fn locate_from(&self, start: f64, excess: f64) -> f64 {
         let goal = if self.is_sampled() {
             // ln(e^excess − 1) without overflow.
             excess + (-(-excess).exp_m1()).ln()
@@ -207,11 +220,13 @@ impl Pair {
         }
         // The log odds are convex and increasing in x: Newton from any point lands right of the
         // root at most once and then descends to it.
-        let mut x = 0.0;
-        for _ in 0..200 {
+        let mut x = start;
+        for iteration in 0..200 {
             let (odds, slope) = self.log_odds(x);
             let next = x - (odds - goal) / slope;
-            let done = (next - x).abs() <= 4.0 * ROUNDOFF * (1.0 + next.abs());
+            // Only rounding leads right again: much noise spreads that of the odds over outputs.
+            let done = (iteration > 0 && next >= x)
+                || (next - x).abs() <= 4.0 * ROUNDOFF * (1.0 + next.abs());
             x = next;
             if done {
                 break;

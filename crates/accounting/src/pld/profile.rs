@@ -4,6 +4,7 @@
 //! wrong one.
 
 use super::pair::{Direction, Pair};
+use crate::effort::Effort;
 use crate::special::{normal_below, scaled_normal_above};
 
 /// Log moment generating function of the privacy loss and its first two derivatives.
@@ -27,17 +28,23 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Samples the loss of one round.
-    pub(super) fn new(pair: &Pair, direction: Direction, tail: f64) -> Self {
+    /// Samples the loss of one round; none if that is more work than is left.
+    pub(super) fn new(
+        pair: &Pair,
+        direction: Direction,
+        tail: f64,
+        effort: &Effort,
+    ) -> Option<Self> {
         let noise = pair.noise();
         if !pair.is_sampled() {
-            return Self {
+            return Some(Self {
                 nodes: Vec::new(),
                 signal: (noise * noise).recip(),
-            };
+            });
         }
         let (low, high) = pair.range(direction, tail);
         let count = ((high - low) / noise * 5.0).clamp(96.0, 20_000.0);
+        effort.spend(count * (12.0 + pair.work()))?;
         let spacing = (high - low) / count;
         let node = |ratio: f64, log_mass: f64| match direction {
             Direction::Remove => (ratio, log_mass + ratio),
@@ -58,7 +65,12 @@ impl Profile {
             .chain([tail(pair.above(high))])
             .filter(|(loss, log_mass)| loss.is_finite() && log_mass.is_finite())
             .collect();
-        Self { nodes, signal: 0.0 }
+        Some(Self { nodes, signal: 0.0 })
+    }
+
+    /// Units of work of [`Self::cumulants`].
+    pub(super) fn work(&self) -> f64 {
+        10.0 + 7.0 * self.nodes.len() as f64
     }
 
     /// Cumulants of one round at a tilt.
@@ -113,6 +125,11 @@ impl Schedule {
     /// Collects rounds with their counts.
     pub(super) fn new(rounds: Vec<(f64, Profile)>) -> Self {
         Self { rounds }
+    }
+
+    /// Units of work of [`Self::cumulants`].
+    pub(super) fn work(&self) -> f64 {
+        self.rounds.iter().map(|(_, profile)| profile.work()).sum()
     }
 
     /// Sums the cumulants of all rounds.

@@ -62,6 +62,17 @@ pub(super) fn cell(pair: &Pair, anchor: &Anchor, width: f64) -> Cell {
     wide_cell(pair, anchor, width, panels as usize)
 }
 
+/// Units of work to integrate over a cell of this width right of `x`.
+pub(super) fn work_of_cell(pair: &Pair, x: f64, width: f64) -> f64 {
+    let most = pair.parts().last().map_or(0.0, |part| part.shift);
+    let deviations = width / pair.noise();
+    let distance = (x.abs().max((x + width).abs()) + most) / pair.noise();
+    if deviations * (distance + 2.83) <= 0.18 {
+        return 5.0 + 0.7 * pair.work();
+    }
+    (deviations * (distance + 4.0) / 2.0).ceil().max(1.0) * (40.0 + 8.0 * pair.work())
+}
+
 /// One panel whose exponents are small enough for a series in place of e^y − 1.
 #[inline]
 fn narrow_cell(

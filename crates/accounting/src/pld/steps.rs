@@ -66,9 +66,13 @@ impl Steps {
         let records = ledger.records_per_unit();
         let mut kinds: Vec<Step> = Vec::with_capacity(ledger.rounds().len());
         // Full rounds compose to one Gaussian: 1/z² adds up.
-        let (mut precision, mut full) = (0.0, 0_u64);
+        let (mut precision, mut least_precision, mut full) = (0.0, 0.0, 0_u64);
+        let mut most_rounding = 0.0_f64;
         for round in ledger.rounds() {
             let noise = round.effective_noise_multiplier();
+            // What the multiplier of several queries was rounded down by, and its own error.
+            let rounding = (8.0 + 4.0 * round.noise_multipliers.len() as f64).max(40.0) * ROUNDOFF;
+            most_rounding = most_rounding.max(rounding);
             match round.sampling {
                 Sampling::Poisson { rate } if rate < 1.0 => {
                     let exact = round.noise_multipliers.len() == 1;
@@ -78,31 +82,62 @@ impl Steps {
                         noise_up: if exact {
                             noise
                         } else {
-                            noise * (1.0 + 40.0 * ROUNDOFF)
+                            noise * (1.0 + rounding)
                         },
                         times: round.times,
                     });
                 }
                 _ => {
                     let sensitivity = f64::from(records) / noise;
+                    least_precision += round.times as f64 * sensitivity * sensitivity;
+                    // The square of a smaller one underflows.
+                    let sensitivity = sensitivity.max(1e-150);
                     precision += round.times as f64 * sensitivity * sensitivity;
                     full += 1;
                 }
             }
         }
         if full > 0 {
-            let noise = precision.sqrt().recip();
-            let rounding = (full as f64 + 40.0) * ROUNDOFF;
+            let noise = |precision: f64| precision.sqrt().recip();
+            let rounding = full as f64 * ROUNDOFF + most_rounding;
             kinds.push(Step {
                 rate: None,
-                noise_down: noise * (1.0 - rounding),
-                noise_up: noise * (1.0 + rounding),
+                noise_down: noise(precision) * (1.0 - rounding),
+                noise_up: noise(least_precision) * (1.0 + rounding),
                 times: 1,
             });
         }
         let mut steps = Self { kinds, records };
         steps.group();
+        if steps.kinds.len() > MOST_KINDS {
+            steps.merge();
+        }
         steps
+    }
+
+    /// Takes kinds of one rate and nearly the same noise as one whose noise lies somewhere between
+    /// theirs.
+    fn merge(&mut self) {
+        let mut merged: Vec<Step> = Vec::new();
+        for alike in self.by_rate() {
+            // Sorted by noise.
+            let (least, most) = (alike[0].noise_down, alike[alike.len() - 1].noise_down);
+            let ratio = (most / least).powf(1.0 / MERGED_NOISES as f64);
+            let mut end = f64::NEG_INFINITY;
+            for step in alike {
+                match merged.last_mut() {
+                    Some(last) if step.noise_down <= end => {
+                        last.noise_up = last.noise_up.max(step.noise_up);
+                        last.times += step.times;
+                    }
+                    _ => {
+                        merged.push(step.clone());
+                        end = step.noise_down * ratio;
+                    }
+                }
+            }
+        }
+        self.kinds = merged;
     }
 
     /// Sorts the kinds and counts equal ones together.
@@ -191,6 +226,11 @@ impl Steps {
             .fold(0.0, f64::max)
     }
 
+    /// Units of work to copy, sort and group all kinds.
+    pub(super) fn work(&self) -> f64 {
+        80.0 * self.kinds.len() as f64
+    }
+
     /// Runs of kinds that differ in noise only.
     pub(super) fn by_rate(&self) -> impl Iterator<Item = &[Step]> {
         self.kinds.chunk_by(|one, other| one.rate == other.rate)
@@ -221,6 +261,10 @@ impl Steps {
 /// Deviations of a round's loss that one cell may span. Beyond, all of it falls into a cell or two:
 /// more noise changes nothing but the time it takes to integrate over them, until that overflows.
 const MOST_DEVIATIONS: f64 = 30.0;
+/// Kinds beyond which those of nearly the same noise are taken together: one by one takes minutes.
+const MOST_KINDS: usize = 250_000;
+/// Noise levels of one rate that are then kept apart.
+const MERGED_NOISES: usize = 3000;
 /// Most sampling rates composed one by one.
 const MOST_RATES: usize = 400;
 /// Most noise levels of units with several records composed one by one.

@@ -6,6 +6,7 @@
 use super::pair::Direction;
 use super::profile::{Profile, Schedule};
 use super::steps::{Side, Step, Steps};
+use crate::effort::Effort;
 
 /// Kinds of rounds looked at first.
 const SAMPLED_KINDS: usize = 24;
@@ -29,19 +30,27 @@ impl Detail {
     }
 }
 
-/// Approximate cumulants of a schedule.
-pub(super) fn survey(steps: &Steps, direction: Direction, tail: f64, detail: Detail) -> Schedule {
+/// Approximate cumulants of a schedule; none if that is more work than is left.
+pub(super) fn survey(
+    steps: &Steps,
+    direction: Direction,
+    tail: f64,
+    detail: Detail,
+    effort: &Effort,
+) -> Option<Schedule> {
+    effort.spend(steps.work())?;
     let look = |chunk: &[Step], chosen: &Step| {
         let times: f64 = chunk.iter().map(|step| step.times as f64).sum();
         let pair = chosen.pair(Side::Upper, steps.records);
-        (times, Profile::new(&pair, direction, tail))
+        effort.spend(3.0 * pair.work())?;
+        Some((times, Profile::new(&pair, direction, tail, effort)?))
     };
     let rounds = match detail {
         Detail::Sample => {
             let stride = steps.kinds.len().div_ceil(SAMPLED_KINDS).max(1);
             (steps.kinds.chunks(stride))
                 .map(|chunk| look(chunk, &chunk[chunk.len() / 2]))
-                .collect()
+                .collect::<Option<Vec<_>>>()?
         }
         Detail::Close => {
             let limited = steps.limited(Side::Upper);
@@ -50,8 +59,8 @@ pub(super) fn survey(steps: &Steps, direction: Direction, tail: f64, detail: Det
                 .flat_map(|alike| alike.chunks(stride))
                 // Sorted by noise, so the first of a chunk has the least.
                 .map(|chunk| look(chunk, &chunk[0]))
-                .collect()
+                .collect::<Option<Vec<_>>>()?
         }
     };
-    Schedule::new(rounds)
+    Some(Schedule::new(rounds))
 }

@@ -25,6 +25,13 @@ thread_local! {
 const LONGEST_SPARE: usize = 1 << 18;
 const MOST_SPARES: usize = 4;
 
+/// Units of work to pass over this many points.
+pub(super) fn work_of_points(points: usize) -> f64 {
+    // What does not fit the caches takes longer.
+    let slowness = if points > LONGEST_SPARE { 4.0 } else { 1.0 };
+    slowness * points as f64
+}
+
 /// A forward transform of this length, planned once.
 pub(super) fn real_transform(length: usize) -> Arc<dyn RealToComplex<f64>> {
     PLANNER.with_borrow_mut(|planner| planner.plan_fft_forward(length))

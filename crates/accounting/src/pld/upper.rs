@@ -7,10 +7,13 @@
 use super::lattice::{Grid, Lattice, Point, Strides, put};
 use super::pair::{Anchor, Direction, Pair};
 use super::profile::Profile;
-use super::quadrature::cell;
+use super::quadrature::{cell, work_of_cell};
 
-/// Discretises one round so that every composed δ is at least the true one.
-pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
+/// Discretises one round so that every composed δ is at least the true one; none if that is more
+/// work than is left.
+pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Option<Lattice> {
+    grid.effort
+        .spend(2.0 * profile.work() + 40.0 * pair.work())?;
     let log_scale = profile.cumulants(grid.tilt).log_moment;
     let step = grid.step;
     let (low, high) = pair.range(grid.direction, grid.tail);
@@ -50,14 +53,15 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
         if stride != span.stride {
             span = Span::new(stride, &build);
         }
-        let next = pair.locate((index + stride) as f64 * step);
+        let next = pair.locate_from(x, (index + stride) as f64 * step);
+        (grid.effort).spend(30.0 + 5.0 * pair.work() + work_of_cell(pair, x, next - x))?;
         pair.move_to_known(&mut anchor, x, excess);
         build.inner_cell(&anchor, index, next - x, span);
         x = next;
         index += stride;
     }
     infinite += build.cut_above(x, last);
-    Lattice {
+    Some(Lattice {
         origin: pair.origin(),
         points: build.points,
         log_scale,
@@ -65,7 +69,7 @@ pub(super) fn dominate(pair: &Pair, grid: &Grid, profile: &Profile) -> Lattice {
         loss_error: build.loss_error,
         mass_error: grid.mass_error(pair, low, high, log_scale),
         cuts: (low, high),
-    }
+    })
 }
 
 /// A number of lattice points and what the ratio and the tilt grow by over them.
@@ -91,7 +95,7 @@ impl Span {
 
 struct Builder<'a> {
     pair: &'a Pair,
-    grid: &'a Grid,
+    grid: &'a Grid<'a>,
     log_scale: f64,
     power: f64,
     first: i64,

@@ -62,5 +62,7 @@ pub(crate) fn least_delta(
     epsilon: f64,
 ) -> f64 {
     let order = best_order(|order| log_delta_at(order, rough(order), epsilon));
-    up(log_delta_at(order, certified(order), epsilon).exp(), 16.0).min(1.0)
+    let delta = up(log_delta_at(order, certified(order), epsilon).exp(), 16.0);
+    // What underflows is not nothing.
+    delta.clamp(f64::MIN_POSITIVE, 1.0)
 }

@@ -1,20 +1,27 @@
 //! The Rényi divergence of a whole ledger as a function of the order.
 
 use super::convert::{least_delta, least_epsilon};
-use super::moment::{Mixture, up};
+use super::moment::{Mixture, up, work_of_moments};
 use super::{NAME, fixed_size};
 use crate::accountant::{AccountError, check_delta, check_epsilon};
+use crate::effort::Effort;
 use crate::ledger::{Ledger, Neighbours, Round, Sampling};
 use std::collections::HashMap;
 
-/// Distinct rounds that steer the search for the best order; all of them give the value there.
-const ROUNDS_IN_SEARCH: usize = 512;
+/// Units of work of one value of the curve: half a second.
+const MOST_WORK: f64 = 4e8;
+/// Part of the work of a search that is left that one value may take.
+const PART_OF_EFFORT: f64 = 0.1;
+/// Evaluations of the search for the best order.
+const EVALUATIONS: f64 = 20.0;
+/// As many distinct rounds are always kept apart.
+const FEWEST_ROUNDS: usize = 64;
 /// The largest number of records of one unit that is accounted.
 const MOST_RECORDS: u32 = 1000;
 
 /// One kind of round as the accountant sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Draw {
+pub(super) enum Draw {
     /// No amplification: the Gaussian itself (full batch, partition, Poisson with rate 1).
     Everyone,
     /// Poisson with this rate, in bits so that equal rates group.
@@ -24,10 +31,10 @@ enum Draw {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Segment {
-    draw: Draw,
-    noise_multiplier: f64,
-    times: f64,
+pub(super) struct Segment {
+    pub(super) draw: Draw,
+    pub(super) noise_multiplier: f64,
+    pub(super) times: f64,
 }
 
 /// The Rényi divergence of everything in a ledger, at any real order above 1.
@@ -43,8 +50,10 @@ struct Segment {
 /// ```
 #[derive(Debug, Clone)]
 pub struct RdpCurve {
-    segments: Vec<Segment>,
+    pub(super) segments: Vec<Segment>,
     records: u32,
+    /// Units of work of one value.
+    most_work: f64,
 }
 
 impl RdpCurve {
@@ -80,11 +89,12 @@ impl RdpCurve {
             })
             .collect();
         // A fixed order makes the sums, and so the figures, reproducible.
-        segments.sort_by(|a, b| {
-            let by_draw = a.draw.cmp(&b.draw);
-            by_draw.then(a.noise_multiplier.total_cmp(&b.noise_multiplier))
-        });
-        Ok(Self { segments, records })
+        segments.sort_by(Segment::order);
+        Ok(Self {
+            segments,
+            records,
+            most_work: MOST_WORK,
+        })
     }
 
     /// D_α of the whole ledger, rounded up; `order` must be above 1 and finite.
@@ -110,6 +120,29 @@ impl RdpCurve {
         ))
     }
 
+    /// As [`Self::epsilon_up`], with a part of the work that is left.
+    pub(crate) fn epsilon_up_within(
+        mut self,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<(f64, f64), AccountError> {
+        check_delta(delta)?;
+        let most = self.most_work.min(PART_OF_EFFORT * effort.left());
+        let rough = self.rough();
+        self.most_work = most;
+        let rough = rough.with_most_work(most / EVALUATIONS);
+        let spend = |curve: &Self, order: f64| {
+            // What is used up stays so; the bounds in closed form take next to nothing.
+            let _ = effort.spend(curve.work(order));
+            curve.log_moment_up(order)
+        };
+        Ok(least_epsilon(
+            |order| spend(&rough, order),
+            |order| spend(&self, order),
+            delta,
+        ))
+    }
+
     /// The least δ at `epsilon` over all orders, rounded up.
     pub fn delta_up(&self, epsilon: f64) -> Result<f64, AccountError> {
         check_epsilon(epsilon)?;
@@ -122,54 +155,117 @@ impl RdpCurve {
     }
 
     /// K(α) = (α−1)D_α, rounded up.
+    ///
+    /// Where the quadratures take more work than is allowed, the dearest are replaced by bounds in closed
+    /// form, after neighbouring rounds were taken together.
     pub(crate) fn log_moment_up(&self, order: f64) -> f64 {
-        let sum: f64 = self
-            .segments
-            .iter()
-            .map(|segment| segment.times * segment.log_moment_up(order, self.records))
+        let work = |segment: &Segment| segment.work(order, self.records);
+        let total = self.whole_work(order);
+        if total <= self.most_work {
+            return self.log_moment_within(order, f64::INFINITY);
+        }
+        let affordable = 0.9 * self.most_work * self.segments.len() as f64 / total;
+        let mut count = (affordable as usize).max(FEWEST_ROUNDS);
+        let mut fewer = self.coarse_of(count);
+        while fewer.whole_work(order) > self.most_work && count > FEWEST_ROUNDS {
+            count = (count / 2).max(FEWEST_ROUNDS);
+            fewer = self.coarse_of(count);
+        }
+        let mut works: Vec<f64> = fewer.segments.iter().map(work).collect();
+        works.sort_by(f64::total_cmp);
+        let mut left = self.most_work;
+        let each = (works.into_iter())
+            .take_while(|work| {
+                left -= work;
+                left >= 0.0
+            })
+            .last();
+        fewer.log_moment_within(order, each.unwrap_or(0.0))
+    }
+
+    /// Units of work of a value if all of it is done.
+    pub(crate) fn whole_work(&self, order: f64) -> f64 {
+        let works = self.segments.iter().map(|s| s.work(order, self.records));
+        works.sum()
+    }
+
+    /// Units of work of [`Self::log_moment_up`].
+    pub(crate) fn work(&self, order: f64) -> f64 {
+        self.whole_work(order).min(self.most_work)
+    }
+
+    /// The same, where no round may take more work than this.
+    fn log_moment_within(&self, order: f64, work_of_each: f64) -> f64 {
+        let sum: f64 = (self.segments.iter())
+            .map(|segment| segment.times * segment.log_moment_up(order, self.records, work_of_each))
             .sum();
         up(sum, 4.0 + self.segments.len() as f64)
     }
 
-    /// A curve with fewer distinct rounds and never lower: each run of neighbouring multipliers
-    /// takes its least one (less noise is never more private).
-    pub(crate) fn coarse(&self) -> Self {
-        // Sorted by multiplier, so the first of a run is the least.
-        self.merged(|run| run[0].noise_multiplier)
-    }
-
-    /// A curve with fewer distinct rounds that is close to this one; it steers a search.
-    pub(crate) fn rough(&self) -> Self {
-        self.merged(|run| {
-            let weighed = run.iter().map(|s| s.times * s.noise_multiplier);
-            weighed.sum::<f64>() / run.iter().map(|s| s.times).sum::<f64>()
-        })
-    }
-
-    fn merged(&self, noise_multiplier: impl Fn(&[Segment]) -> f64) -> Self {
-        let length = self.segments.len().div_ceil(ROUNDS_IN_SEARCH).max(1);
-        let mut segments: Vec<Segment> = Vec::new();
-        for alike in self.segments.chunk_by(|a, b| a.draw == b.draw) {
-            segments.extend(alike.chunks(length).map(|run| Segment {
-                draw: run[0].draw,
-                noise_multiplier: noise_multiplier(run),
-                times: run.iter().map(|segment| segment.times).sum(),
-            }));
-        }
+    /// The same curve of other rounds.
+    pub(super) fn with_segments(&self, segments: Vec<Segment>) -> Self {
         Self {
             segments,
             records: self.records,
+            most_work: self.most_work,
+        }
+    }
+
+    /// The same curve, each of whose values takes at most this much work.
+    pub(crate) fn with_most_work(mut self, most_work: f64) -> Self {
+        self.most_work = most_work;
+        self
+    }
+}
+
+impl Draw {
+    /// Which kind of draw; rates of one kind can be compared.
+    pub(super) fn class(self) -> u8 {
+        match self {
+            Self::Everyone => 0,
+            Self::Poisson(_) => 1,
+            Self::FixedSize(..) => 2,
+        }
+    }
+
+    /// The share of the records that is drawn.
+    pub(super) fn rate(self) -> f64 {
+        match self {
+            Self::Everyone => 1.0,
+            Self::Poisson(bits) => f64::from_bits(bits),
+            Self::FixedSize(batch, of) => batch as f64 / of as f64,
         }
     }
 }
 
 impl Segment {
-    fn log_moment_up(&self, order: f64, records: u32) -> f64 {
+    /// By draw, then by noise.
+    pub(super) fn order(a: &Self, b: &Self) -> std::cmp::Ordering {
+        let by_draw = a.draw.cmp(&b.draw);
+        by_draw.then(a.noise_multiplier.total_cmp(&b.noise_multiplier))
+    }
+
+    /// Units of work of [`Self::log_moment_up`].
+    fn work(&self, order: f64, records: u32) -> f64 {
+        match self.draw {
+            Draw::Everyone => 10.0,
+            Draw::Poisson(_) => work_of_moments(self.noise_multiplier, records, order),
+            Draw::FixedSize(..) => fixed_size::work(self.noise_multiplier, order),
+        }
+    }
+
+    /// K of one such round, rounded up, in closed form if a quadrature takes more than `most_work`.
+    fn log_moment_up(&self, order: f64, records: u32, most_work: f64) -> f64 {
+        let amplified = self.work(order, records) <= most_work;
         match self.draw {
             Draw::Everyone => {
                 // Mironov 2017, Proposition 7, at distance k.
                 let distance = f64::from(records) / self.noise_multiplier;
                 up(0.5 * order * (order - 1.0) * distance * distance, 8.0)
+            }
+            Draw::Poisson(bits) if !amplified => {
+                let rate = f64::from_bits(bits);
+                Mixture::new(rate, self.noise_multiplier, records).log_moment_closed_up(order)
             }
             Draw::Poisson(bits) => {
                 let mixture = Mixture::new(f64::from_bits(bits), self.noise_multiplier, records);
@@ -180,6 +276,9 @@ impl Segment {
                     return remove;
                 }
                 remove.max(mixture.log_moment_add_up(order))
+            }
+            Draw::FixedSize(..) if !amplified => {
+                fixed_size::log_moment_unamplified_up(self.noise_multiplier, order)
             }
             Draw::FixedSize(batch, of) => {
                 fixed_size::log_moment_up(batch, of, self.noise_multiplier, order)
@@ -227,5 +326,56 @@ fn draw_of(
         ),
         // Yu et al. 2019: a record is in one batch of the pass, so it meets the noise once.
         (Sampling::Partition { .. }, _) => Ok(Draw::Everyone),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Many rates, noises and records, and next to no work: every value is still an upper bound.
+    #[test]
+    fn less_work_never_lowers_a_value() {
+        for records in [1, 20] {
+            let mut ledger = Ledger::new(Neighbours::AddOrRemoveOne)
+                .with_records_per_unit(records)
+                .unwrap();
+            for index in 0..400_u32 {
+                let share = f64::from(index) / 400.0;
+                let rate = 1e-3 * (1.0 + share) + 0.1 * f64::from(index % 3);
+                let round = Round::new(Sampling::Poisson { rate }, vec![1.0 + 9.0 * share]);
+                ledger
+                    .push(round.unwrap().times(1 + u64::from(index % 7)))
+                    .unwrap();
+            }
+            let curve = RdpCurve::of(&ledger).unwrap().with_most_work(f64::INFINITY);
+            for order in [1.001, 1.5, 3.0, 17.3, 400.0] {
+                let exact = curve.log_moment_up(order);
+                for work in [0.0, 1e3, 1e5, 3e6] {
+                    let bound = curve.clone().with_most_work(work).log_moment_up(order);
+                    assert!(bound >= exact * (1.0 - 1e-12), "{bound} {exact} at {order}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fixed_sizes_with_less_work_never_cost_less() {
+        let mut ledger = Ledger::new(Neighbours::ReplaceOne);
+        for index in 0..300 {
+            let (batch, of) = (10 + index, 60_000);
+            let round = Round::new(
+                Sampling::FixedSize { batch, of },
+                vec![0.6 + index as f64 / 100.0],
+            );
+            ledger.push(round.unwrap()).unwrap();
+        }
+        let curve = RdpCurve::of(&ledger).unwrap().with_most_work(f64::INFINITY);
+        let exact = curve.log_moment_up(6.0);
+        for work in [0.0, 1e5, 1e7] {
+            let bound = curve.clone().with_most_work(work).log_moment_up(6.0);
+            assert!(bound >= exact * (1.0 - 1e-12), "{bound} {exact}");
+        }
     }
 }

@@ -21,7 +21,7 @@
 //! bounded cell by cell: f is convex in R, so a cell's chord lies above it and Jensen's inequality
 //! below it, and the cell's masses under N(0, 1) and N(1/z, 1) are differences of Φ.
 
-use super::moment::{Mixture, log_convex_part, log_ratio_of_one, up};
+use super::moment::{Mixture, log_convex_part, log_ratio_of_one, up, work_of_moments};
 use crate::gaussian::upper_tail;
 
 /// Width of a cell in standard deviations; the chords are off by a quarter of its square.
@@ -33,7 +33,7 @@ const LEAST_AMPLIFIED: f64 = 0.05;
 
 /// (α − 1) times the divergence of order α, rounded up, for a draw of `batch` of `of` records.
 pub(crate) fn log_moment_up(batch: u64, of: u64, noise_multiplier: f64, order: f64) -> f64 {
-    let unamplified = up(0.5 * order * (order - 1.0) / noise_multiplier.powi(2), 8.0);
+    let unamplified = log_moment_unamplified_up(noise_multiplier, order);
     // γ is rounded up: more sampling is never more private.
     let rate = (batch as f64 / of as f64) * (1.0 + 2.0 * f64::EPSILON);
     if rate >= 1.0 || noise_multiplier < LEAST_AMPLIFIED {
@@ -44,6 +44,20 @@ pub(crate) fn log_moment_up(batch: u64, of: u64, noise_multiplier: f64, order: f
     // ln(e^K + c) = K + ln(1 + c e^−K); the correction may have either sign.
     let amplified = poisson + (correction * (-poisson).exp()).ln_1p();
     up(amplified, 16.0).min(unamplified)
+}
+
+/// The same as if all records were drawn.
+pub(crate) fn log_moment_unamplified_up(noise_multiplier: f64, order: f64) -> f64 {
+    up(0.5 * order * (order - 1.0) / noise_multiplier.powi(2), 8.0)
+}
+
+/// Units of work of [`log_moment_up`].
+pub(crate) fn work(noise_multiplier: f64, order: f64) -> f64 {
+    if noise_multiplier < LEAST_AMPLIFIED {
+        return 10.0;
+    }
+    let cells = (0.5 / noise_multiplier + REACH) / CELL;
+    work_of_moments(noise_multiplier, 1, order) + 350.0 * cells
 }
 
 /// E_Q[f_{1−α}(R); R > 1] − E_Q[f_α(R); R < 1], rounded up.

@@ -1,5 +1,6 @@
 //! Rényi differential privacy: upper bounds, with real orders chosen for the ledger.
 
+mod coarse;
 mod convert;
 mod curve;
 mod fixed_size;
@@ -9,6 +10,7 @@ pub(crate) use convert::{best_order, epsilon_at, log_delta_at};
 pub use curve::RdpCurve;
 
 use crate::accountant::{AccountError, Accountant, Reading};
+use crate::effort::Effort;
 use crate::ledger::Ledger;
 
 const NAME: &str = "rdp";
@@ -50,6 +52,16 @@ impl Accountant for Rdp {
 
     fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError> {
         let (epsilon, _) = RdpCurve::of(ledger)?.epsilon_up(delta)?;
+        Ok(Reading::UpperBound(epsilon))
+    }
+
+    fn epsilon_within(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<Reading, AccountError> {
+        let (epsilon, _) = RdpCurve::of(ledger)?.epsilon_up_within(delta, effort)?;
         Ok(Reading::UpperBound(epsilon))
     }
 

@@ -132,6 +132,19 @@ fn ledgers(args: &Args) -> Result<Vec<(String, Ledger)>> {
     args.ledger.iter().map(|path| read_ledger(path)).collect()
 }
 
+/// Longest ledger that is read: some two million rounds of different noise.
+const MOST_BYTES: u64 = 256 << 20;
+
+fn check_size(name: &str, bytes: u64) -> Result<()> {
+    ensure!(
+        bytes <= MOST_BYTES,
+        "{name} is longer than the {} MiB that are read; count equal rounds together (\"times\"), or give \
+         rounds that are nearly alike the noise of the least noisy among them",
+        MOST_BYTES >> 20
+    );
+    Ok(())
+}
+
 /// How the ledger file of a training run begins.
 const RUN_LEDGER: &str = "{\"tacita_ledger\":";
 
@@ -176,11 +189,16 @@ pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
     let mut json = String::new();
     if name == "-" {
         std::io::stdin()
+            .take(MOST_BYTES + 1)
             .read_to_string(&mut json)
             .context("cannot read standard input")?;
     } else {
+        if let Ok(size) = std::fs::metadata(path).map(|file| file.len()) {
+            check_size(&name, size)?;
+        }
         json = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
     }
+    check_size(&name, json.len() as u64)?;
     let ledger = if json.starts_with(RUN_LEDGER) {
         let record = tacita::read_ledger_file(path)?;
         if !record.private {

@@ -41,6 +41,7 @@
 //! ```
 
 mod error;
+mod exact_sum;
 mod noisy;
 mod opening;
 mod round;

@@ -1,6 +1,7 @@
 //! A plan with its keys and its ledger; statistics of the records, released before training.
 
 use super::SessionError;
+use super::exact_sum::ExactSum;
 use crate::keys::Keys;
 use crate::ledger_file::{LedgerFile, LedgerFileError, LedgerLabel};
 use crate::noise::{NoiseHardening, NoiseStream};
@@ -165,8 +166,10 @@ impl Opening {
     /// for it ([`Plan::statistic`](crate::Plan::statistic)).
     ///
     /// # Guarantee
-    /// A vector longer than 1 is scaled to length 1 and one with a non-finite value contributes 0, so
-    /// one record moves the sum by at most 1. Checked by `a_statistic_moves_at_most_by_one`.
+    /// A vector longer than 1 is scaled to length 1 and one with a non-finite value contributes 0. Vectors
+    /// are rounded to a public grid and added as whole numbers, so one record moves the sum by at most 1,
+    /// however many there are and in whatever order. Checked by
+    /// `removing_a_record_moves_the_total_by_at_most_one`.
     pub fn statistic(
         &mut self,
         length: usize,
@@ -188,7 +191,11 @@ impl Opening {
         else {
             return Err(SessionError::NotPlanned { what: "score" });
         };
-        let mut values = bounded_sum(length, records)?;
+        let mut sum = ExactSum::new(length, self.plan.public_record_count());
+        for values in records {
+            sum.add(&values)?;
+        }
+        let mut values = sum.into_values();
         let round = self.admit()?;
         self.noise(round, 0)
             .add_normals_to_f64(0, *noise_std, &mut values)?;
@@ -236,52 +243,11 @@ impl Opening {
     }
 }
 
-/// The sum of vectors, each scaled to length at most 1.
-pub(crate) fn bounded_sum(
-    length: usize,
-    records: impl Iterator<Item = Vec<f64>>,
-) -> Result<Vec<f64>, SessionError> {
-    let mut sum = vec![0.0; length];
-    for values in records {
-        if values.len() != length {
-            return Err(SessionError::StatisticLength {
-                seen: values.len(),
-                expected: length,
-            });
-        }
-        let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
-        // A little below 1, against the rounding of the norm and of the sum.
-        let factor = (1.0 - 1e-9) / norm.max(1.0);
-        if factor.is_finite() && norm.is_finite() {
-            (sum.iter_mut().zip(values)).for_each(|(sum, value)| *sum += factor * value);
-        }
-    }
-    Ok(sum)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::plan::Plan;
-
-    #[test]
-    fn a_statistic_moves_at_most_by_one() {
-        let records = vec![
-            vec![0.3, 0.4],
-            vec![3e200, -4e200],
-            vec![f64::NAN, 1.0],
-            vec![5.0, 0.0],
-        ];
-        let all = bounded_sum(2, records.clone().into_iter()).unwrap();
-        for removed in 0..records.len() {
-            let mut neighbour = records.clone();
-            neighbour.remove(removed);
-            let without = bounded_sum(2, neighbour.into_iter()).unwrap();
-            let moved = (all[0] - without[0]).hypot(all[1] - without[1]);
-            assert!(moved <= 1.0, "record {removed} moved the sum by {moved}");
-        }
-    }
 
     #[test]
     fn statistics_are_recorded_before_they_are_released_and_only_as_planned() {
