@@ -1,10 +1,14 @@
 //! The public grid to which every record's contribution is rounded.
 
-/// Steps that one record may take in a coordinate, as a power of two.
+/// Steps that one record may take in a coordinate, as a power of two. More would make a finer grid, fewer
+/// let more records share 32 bits.
+const RECORD_BITS: i32 = 21;
+
+/// Steps on either side of the anchor, as a power of two.
 ///
 /// 1.5 · 2²³ spacings plus or minus 2²² of them lie between two powers of two, where f32 numbers are
 /// exactly one spacing apart. That is what makes adding and subtracting such a number round to the grid.
-const RECORD_BITS: i32 = 22;
+const ANCHOR_BITS: i32 = 22;
 
 /// The multiples of a power of two. Numbers on it are added as integers, so a sum depends neither on the
 /// order of its terms nor on who shares the work, and a term moves it by exactly itself.
@@ -18,18 +22,22 @@ impl Grid {
     /// The grid of contributions of a norm of at most 1.
     pub const UNIT: Self = Self {
         spacing: 1.0 / (1 << RECORD_BITS) as f32,
-        anchor: 3.0,
+        anchor: 6.0,
     };
 
-    /// The grid for contributions of a norm of at most `bound`: none takes more than 2²² steps.
+    /// Steps that a contribution of a norm of at most the bound takes in a coordinate, at most.
+    pub const MOST_STEPS: i32 = 1 << RECORD_BITS;
+
+    /// The grid for contributions of a norm of at most `bound`: none takes more than
+    /// [`Grid::MOST_STEPS`] steps.
     ///
     /// None if f32 cannot carry such contributions: outside 2⁻⁸⁰ to 2¹⁰⁰.
     ///
     /// ```
     /// use tacita_kernels::exact::Grid;
     /// let grid = Grid::for_bound(1.0).unwrap();
-    /// assert_eq!(grid.spacing(), 1.0 / (1 << 22) as f64);
-    /// assert_eq!(grid.steps(-0.5) as i32, -(1 << 21));
+    /// assert_eq!(grid.spacing(), 1.0 / (1 << 21) as f64);
+    /// assert_eq!(grid.steps(-0.5) as i32, -(1 << 20));
     /// ```
     pub fn for_bound(bound: f64) -> Option<Self> {
         if !(8.3e-25..=1.2e30).contains(&bound) {
@@ -41,7 +49,7 @@ impl Grid {
         let spacing = 2f32.powi(exponent - RECORD_BITS);
         Some(Self {
             spacing,
-            anchor: 1.5 * 2f32.powi(exponent + 1),
+            anchor: 1.5 * 2f32.powi(exponent - RECORD_BITS + ANCHOR_BITS + 1),
         })
     }
 
@@ -85,7 +93,7 @@ impl Grid {
 
 /// How many steps of the two largest values of a fast term, all together, stay clear of the anchor's
 /// neighbouring powers of two, whatever the roundings: half of what would reach them.
-pub(crate) const FAST_STEPS: f64 = (1u64 << (RECORD_BITS - 1)) as f64;
+pub(crate) const FAST_STEPS: f64 = (1u64 << (ANCHOR_BITS - 1)) as f64;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -105,7 +113,7 @@ mod tests {
             ] {
                 let steps = bound / Grid::for_bound(bound).unwrap().spacing();
                 assert!(
-                    steps <= 4_194_304.0 && steps > 2_097_151.9,
+                    steps <= 2_097_152.0 && steps > 1_048_575.9,
                     "{bound:e}: {steps}"
                 );
             }

@@ -3,10 +3,10 @@
 use super::Grid;
 use std::ops::Range;
 
-/// Records whose steps fit 32 bits together: 511 · 2²² < 2³¹.
-const SHORT_RECORDS: usize = 511;
+/// Records whose steps fit 32 bits together: 1,023 · 2²¹ < 2³¹.
+const SHORT_RECORDS: usize = (i32::MAX / Grid::MOST_STEPS) as usize;
 
-/// Beyond this many steps an integer is no longer exact in f64. A sum of 2³¹ records of full length
+/// Beyond this many steps an integer is no longer exact in f64. A sum of 2³² records of full length
 /// reaches it; what lies beyond is cut off, which brings two sums closer together, never apart.
 const EXACT_IN_F64: i64 = 1 << 53;
 
@@ -26,6 +26,9 @@ enum Steps {
 }
 
 impl Sum {
+    /// Records whose steps fit 32 bits together.
+    pub const MOST_SHORT_RECORDS: usize = SHORT_RECORDS;
+
     /// The sum of no records.
     pub fn zeros(grid: Grid, length: usize) -> Self {
         Self {
@@ -35,7 +38,7 @@ impl Sum {
     }
 
     /// The sum of `records` records: `add` is given a few of them at a time and adds their steps,
-    /// wrapping around; the steps of a whole record must lie within ±2²².
+    /// wrapping around; the steps of a whole record must lie within ±[`Grid::MOST_STEPS`].
     pub fn of_records(
         grid: Grid,
         length: usize,
@@ -53,7 +56,7 @@ impl Sum {
         sum
     }
 
-    /// The steps of one pass of `records` records, which must be within ±2²² for each of them. None if
+    /// The steps of one pass of `records` records, which must be within ±[`Grid::MOST_STEPS`] for each of them. None if
     /// there are too many records for 32 bits.
     pub fn from_steps(grid: Grid, steps: Vec<u32>, records: usize) -> Option<Self> {
         (records <= SHORT_RECORDS).then_some(Self {
@@ -200,9 +203,9 @@ mod tests {
 
     #[test]
     fn many_full_records_do_not_overflow() {
-        for records in [1, 511, 512, 5_000] {
-            for steps in [1 << 22, -(1 << 22)] {
-                let exact = records as f64 * f64::from(steps) / (1 << 22) as f64;
+        for records in [1, 1_023, 1_024, 5_000] {
+            for steps in [Grid::MOST_STEPS, -Grid::MOST_STEPS] {
+                let exact = records as f64 * f64::from(steps) / f64::from(Grid::MOST_STEPS);
                 assert_eq!(full(records, steps).value(1), exact);
             }
         }
@@ -210,15 +213,15 @@ mod tests {
 
     #[test]
     fn a_sum_does_not_depend_on_how_it_is_cut() {
-        let mut whole = full(300, 4_000_000);
-        whole.add(full(300, 4_000_000));
+        let mut whole = full(600, 2_000_000);
+        whole.add(full(600, 2_000_000));
         whole.add(full(0, 1));
         let read = |sum: &Sum| {
             let mut values = [0.0; 2];
             sum.read(0, &mut values);
             values
         };
-        assert_eq!(read(&whole), read(&full(600, 4_000_000)));
+        assert_eq!(read(&whole), read(&full(1_200, 2_000_000)));
     }
 
     #[test]

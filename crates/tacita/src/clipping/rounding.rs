@@ -39,12 +39,12 @@ pub(crate) fn room(thresholds: &[f64], roundings: &[f64]) -> Result<Room, Gradie
     })
 }
 
-/// The largest share of any threshold that so many steps can take: a threshold is more than 2²¹ steps.
+/// The largest share of any threshold that so many steps can take: a threshold is more than half of the most steps.
 pub(crate) fn largest_share(roundings: &[f64]) -> f64 {
     roundings
         .iter()
         .fold(0.0, |most: f64, steps| most.max(*steps))
-        / (1u64 << 21) as f64
+        / f64::from(Grid::MOST_STEPS / 2)
 }
 
 #[cfg(test)]

@@ -21,11 +21,11 @@ pub struct Weights {
 }
 
 /// Records of one integer sum on a device. Their steps fit 32 bits, which is all that integers have on a
-/// GPU: 511 · 2²² < 2³¹, see [`Sum::from_steps`].
-const RECORDS: usize = 511;
+/// GPU.
+const RECORDS: usize = Sum::MOST_SHORT_RECORDS;
 
 /// Steps that one record may take in a coordinate.
-const MOST_STEPS: f64 = (1 << 22) as f64;
+const MOST_STEPS: f64 = Grid::MOST_STEPS as f64;
 
 /// How many records' gradients of `elements` values are formed at a time.
 fn records_at_a_time(performance: &Performance, elements: usize) -> usize {
@@ -65,7 +65,7 @@ pub(super) fn sum_of_formed(
 /// The steps of each row times its factor.
 ///
 /// # Guarantee
-/// No step is beyond ±2²², so that 32 bits hold the sum of 511 records. A row with a longer one, or with one
+/// No step is beyond ±[`Grid::MOST_STEPS`], so that 32 bits hold the sum of [`RECORDS`] records. A row with a longer one, or with one
 /// that is not a number, is left out as a whole. Checked by `a_part_beyond_the_bound_leaves_its_record_out`.
 fn steps(rows: Tensor<2>, factors: Tensor<1>, grid: Grid) -> Tensor<2, Int> {
     let [count, _] = rows.dims();
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn full_records_fill_32_bits_and_no_more() {
         let grid = Grid::for_bound(1.0).unwrap();
-        for (records, value) in [(511, 1.0), (511, -1.0), (1100, 1.0), (1100, -1.0)] {
+        for (records, value) in [(1023, 1.0), (1023, -1.0), (2100, 1.0), (2100, -1.0)] {
             let formed = tensor(&vec![value; records], [records, 1]);
             let ones = tensor(&vec![1.0; records], [records]);
             let sum = sum_of_formed(&ones, grid, 1, &Performance::default(), |first, count| {

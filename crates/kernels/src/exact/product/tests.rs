@@ -96,7 +96,7 @@ fn products_that_cancel_within_a_record_are_exact_where_it_is_one_part() {
         factors: &[1.0],
     };
     let seen = sum(outer, Parts::One, Workers::One);
-    assert_eq!(seen, [1 << 20]);
+    assert_eq!(seen, [Grid::UNIT.steps(0.25)]);
 }
 
 #[test]
