@@ -93,28 +93,55 @@ pub fn add_scattered(
             vectorised(
                 #[inline(always)]
                 || {
+                    let mut once = vec![0; width];
                     for (sample, rows) in rows.chunks(positions).enumerate() {
                         let factor = factors[sample];
                         if factor == 0.0 {
                             continue;
                         }
+                        let add = |into: &mut [u32], vector: &[f32]| match short[sample] {
+                            true => add_row(into, vector, factor, grid),
+                            false => add_long_row(into, vector, factor, grid),
+                        };
+                        let shared = matches!(vectors, Vectors::EachSample(_));
+                        if shared {
+                            once.fill(0);
+                            add(&mut once, vectors.get(sample, 0, width));
+                        }
                         for (position, &row) in rows.iter().enumerate() {
                             // Rows of earlier parts wrap around to huge numbers.
                             let row = (row as usize).wrapping_sub(start);
-                            if row < here {
-                                let row = &mut table[row * width..][..width];
+                            if row >= here {
+                                continue;
+                            }
+                            let row = &mut table[row * width..][..width];
+                            if shared {
+                                add_steps(row, &once);
+                            } else {
                                 let position = sample * positions + position;
-                                let vector = vectors.get(sample, position, width);
-                                match short[sample] {
-                                    true => add_row(row, vector, factor, grid),
-                                    false => add_long_row(row, vector, factor, grid),
-                                }
+                                add(row, vectors.get(sample, position, width));
                             }
                         }
                     }
                 },
             );
         });
+}
+
+/// Adds steps that are known.
+#[inline(always)]
+fn add_steps(into: &mut [u32], steps: &[u32]) {
+    const WIDE: usize = 16;
+    let (into, into_rest) = into.as_chunks_mut::<WIDE>();
+    let (steps, steps_rest) = steps.as_chunks::<WIDE>();
+    for (into, steps) in into.iter_mut().zip(steps) {
+        for lane in 0..WIDE {
+            into[lane] = into[lane].wrapping_add(steps[lane]);
+        }
+    }
+    for (into, steps) in into_rest.iter_mut().zip(steps_rest) {
+        *into = into.wrapping_add(*steps);
+    }
 }
 
 #[inline(always)]

@@ -127,6 +127,7 @@ impl Sum {
     }
 
     /// Writes the coordinates from `first` on.
+    #[inline(always)]
     pub fn read(&self, first: usize, into: &mut [f64]) {
         let spacing = self.grid.spacing();
         match &self.steps {

@@ -167,9 +167,14 @@ impl NoiseStream {
         let grid = Grid::of(noise_std, self.hardening)?;
         self.take_number(tensor)?;
         let mut noisy = vec![0.0; sum.len()];
-        self.fill(tensor, grid, factor, &mut noisy, |first, _, exact| {
-            sum.read(first, exact);
-        });
+        self.fill(
+            tensor,
+            grid,
+            factor,
+            &mut noisy,
+            #[inline(always)]
+            |first, _, exact| sum.read(first, exact),
+        );
         Ok(noisy)
     }
 
@@ -256,18 +261,16 @@ impl<E: Fn(usize, &[f32], &mut [f64])> pulp::WithSimd for AddNormals<'_, E> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
         let mut exact = [0f64; GROUP];
+        let mut noisy = [0f32; GROUP];
         for (group, values) in self.values.chunks_mut(GROUP).enumerate() {
             let group = self.first_group + group as u64;
             (self.exact)(group as usize * GROUP, values, &mut exact[..values.len()]);
             let sum = sum_of_normals(self.stream, group, self.tensor, self.parts);
-            for (exact, normals) in exact.as_chunks_mut::<LANES>().0.iter_mut().zip(&sum) {
-                for (exact, normal) in exact.iter_mut().zip(normals) {
-                    *exact = self.grid.noisy(*exact, *normal);
-                }
+            // Whole groups, so that the loops have constant lengths.
+            for ((noisy, exact), normal) in noisy.iter_mut().zip(&exact).zip(sum.as_flattened()) {
+                *noisy = self.grid.noisy(*exact, *normal) as f32 * self.factor;
             }
-            for (value, exact) in values.iter_mut().zip(&exact) {
-                *value = *exact as f32 * self.factor;
-            }
+            values.copy_from_slice(&noisy[..values.len()]);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::gradient::{Grid, Sum, WeightedSums};
 use crate::parameters::Parameters;
 use crate::precision::in_precision;
 use crate::records::{PrivateModel, Records};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -164,7 +164,8 @@ impl Session {
             let sum = sum.unwrap_or_else(|| Sum::zeros(Grid::UNIT, parameter.elements()));
             // The divisor is public, so dividing is post-processing.
             let values = stream.noisy_sum(index as u32, noise_std, &sum, scale)?;
-            noisy.push(Tensor::from_data(values.as_slice(), device));
+            let shape = [values.len()];
+            noisy.push(Tensor::from_data(TensorData::new(values, shape), device));
         }
         Ok(noisy)
     }
