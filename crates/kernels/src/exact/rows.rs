@@ -17,22 +17,47 @@ const COLUMNS: usize = 4096;
 pub fn add_rows(into: &mut [u32], rows: &[f32], factors: &[f32], grid: Grid) {
     let width = into.len();
     assert_eq!(rows.len(), factors.len() * width, "one row per factor");
+    let kept: Vec<(usize, f32)> = factors
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|&(_, factor)| factor != 0.0)
+        .collect();
     into.par_chunks_mut(COLUMNS)
         .enumerate()
         .for_each(|(block, into)| {
             let columns = into.len();
+            let part = |sample: usize| &rows[sample * width + block * COLUMNS..][..columns];
             vectorised(
                 #[inline(always)]
                 || {
-                    for (sample, &factor) in factors.iter().enumerate() {
-                        if factor != 0.0 {
-                            let row = &rows[sample * width + block * COLUMNS..][..columns];
-                            add_row(into, row, factor, grid);
-                        }
+                    let (fours, rest) = kept.as_chunks::<4>();
+                    for four in fours {
+                        let rows = four.map(|(sample, _)| part(sample));
+                        add_four(into, rows, four.map(|(_, factor)| factor), grid);
+                    }
+                    for &(sample, factor) in rest {
+                        add_row(into, part(sample), factor, grid);
                     }
                 },
             );
         });
+}
+
+/// Adds the steps of four rows, reading and writing the sum once.
+#[inline(always)]
+fn add_four(into: &mut [u32], rows: [&[f32]; 4], factors: [f32; 4], grid: Grid) {
+    let [i, j, k, l] = rows;
+    let [a, b, c, d] = factors;
+    for ((((into, &i), &j), &k), &l) in into.iter_mut().zip(i).zip(j).zip(k).zip(l) {
+        let first = grid
+            .steps_of_product(i, a)
+            .wrapping_add(grid.steps_of_product(j, b));
+        let second = grid
+            .steps_of_product(k, c)
+            .wrapping_add(grid.steps_of_product(l, d));
+        *into = into.wrapping_add(first.wrapping_add(second));
+    }
 }
 
 /// Adds the steps of `factor · row`.
