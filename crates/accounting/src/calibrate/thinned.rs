@@ -35,11 +35,11 @@ fn kind_of_shape((sampling, queries, _): &ShapedRound) -> (String, f64) {
 }
 
 /// The middle one of each run of neighbouring noise, and how many rounds it stands for.
-fn thinned<'a, R>(
-    rounds: &'a [R],
+fn thinned<R>(
+    rounds: &[R],
     kind: impl Fn(&R) -> (String, f64),
     times: impl Fn(&R) -> u64,
-) -> impl Iterator<Item = (&'a R, u64)> {
+) -> impl Iterator<Item = (&R, u64)> {
     let mut sorted: Vec<(String, f64, &R)> = (rounds.iter())
         .map(|round| {
             let (kind, noise) = kind(round);
