@@ -56,8 +56,10 @@ impl Gdp {
             is_exact &= exact;
         }
         let rounding = 1.0 + (8.0 + ledger.rounds().len() as f64) * f64::EPSILON;
+        let mu = sum.sqrt() * rounding;
         Ok(GdpMu {
-            mu: sum.sqrt() * rounding,
+            // An infinite divergence of a round that is hardly ever made is no number.
+            mu: if mu.is_nan() { f64::INFINITY } else { mu },
             is_exact,
         })
     }

@@ -34,7 +34,9 @@ pub(crate) fn bisect(mut holds: impl FnMut(f64) -> bool, low: f64, high: f64) ->
     let (mut low, mut high) = (low, high);
     loop {
         let middle = low + 0.5 * (high - low);
-        if middle <= low || middle >= high || high - low <= 1e-15 * high.abs() {
+        // Ends that are no numbers have nothing between them.
+        let between = middle > low && middle < high;
+        if !between || high - low <= 1e-15 * high.abs() {
             return (low, high);
         }
         if holds(middle) {
@@ -59,6 +61,14 @@ mod tests {
     fn infinite_plateau_on_the_right_is_left() {
         let f = |x: f64| if x > 1.0 { f64::INFINITY } else { x * x };
         assert!(minimise(f, -2.0, 40.0, 1e-7).abs() < 1e-6);
+    }
+
+    #[test]
+    fn bisection_ends_where_there_are_no_numbers() {
+        for (low, high) in [(0.0, f64::NAN), (f64::NAN, 1.0), (0.0, f64::INFINITY)] {
+            let (_, end) = bisect(|_| false, low, high);
+            assert_eq!(end.to_bits(), high.to_bits());
+        }
     }
 
     #[test]

@@ -72,6 +72,34 @@ fn an_epsilon_beyond_all_numbers_is_infinite() {
 }
 
 #[test]
+fn numbers_at_the_ends_of_their_range_are_answered() {
+    for rate in [5e-324, 1e-200, 1.0 - f64::EPSILON / 2.0] {
+        for noise in [5e-324, 1e-320, 1e-200, 1e200, f64::MAX] {
+            for (times, delta) in [(1, 5e-324), (1 << 53, 1e-5), (3, 1.0 - f64::EPSILON / 2.0)] {
+                let ledger = ledger(1, [(poisson(rate), noise, times)]);
+                for accountant in [
+                    &Pld::default() as &dyn Accountant,
+                    &Rdp,
+                    &Tcdp::new(),
+                    &Zcdp,
+                    &Gdp,
+                ] {
+                    let what = format!("{} {rate} {noise} {times} {delta}", accountant.name());
+                    let epsilon = accountant.epsilon(&ledger, delta).unwrap();
+                    let upper = epsilon.upper_bound().unwrap_or(0.0);
+                    assert!(upper >= epsilon.lower_bound().unwrap_or(0.0), "{what}");
+                    for epsilon in [0.0, 5e-324, 1.0, f64::MAX] {
+                        let delta = accountant.delta(&ledger, epsilon).unwrap();
+                        let upper = delta.upper_bound().unwrap_or(0.0);
+                        assert!((0.0..=1.0).contains(&upper), "{what}: {upper}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn noise_too_large_to_square_costs_next_to_nothing_and_not_less() {
     let ledger = ledger(1, [(Sampling::Full {}, 1e200, 1 << 50)]);
     let (lower, upper) = ends(Pld::default().epsilon(&ledger, 1e-5).unwrap());

@@ -24,7 +24,12 @@ pub(crate) fn epsilon_at(order: f64, log_moment: f64, delta: f64) -> f64 {
     let credits = [(-order.recip()).ln_1p(), -order.ln() / above];
     let size: f64 = terms.iter().chain(&credits).map(|term| term.abs()).sum();
     let epsilon = terms.iter().sum::<f64>() + credits.iter().sum::<f64>();
-    (epsilon + 16.0 * f64::EPSILON * size).max(0.0)
+    let epsilon = epsilon + 16.0 * f64::EPSILON * size;
+    // What overflowed proves nothing.
+    if epsilon.is_nan() {
+        return f64::INFINITY;
+    }
+    epsilon.max(0.0)
 }
 
 /// ln δ at order α from K = (α−1)D_α, rounded up.
@@ -37,7 +42,9 @@ pub(crate) fn log_delta_at(order: f64, log_moment: f64, epsilon: f64) -> f64 {
         -order * order.ln(),
     ];
     let size: f64 = terms.iter().map(|term| term.abs()).sum();
-    terms.iter().sum::<f64>() + 16.0 * f64::EPSILON * size
+    let log_delta = terms.iter().sum::<f64>() + 16.0 * f64::EPSILON * size;
+    // What overflowed proves nothing.
+    if log_delta.is_nan() { 0.0 } else { log_delta }
 }
 
 /// The order at which `objective` (quasi-convex in the order) is least.

@@ -57,7 +57,7 @@ pub(crate) fn work(noise_multiplier: f64, order: f64) -> f64 {
         return 10.0;
     }
     let cells = (0.5 / noise_multiplier + REACH) / CELL;
-    work_of_moments(noise_multiplier, 1, order) + 350.0 * cells
+    work_of_moments(noise_multiplier, 1, order) + 450.0 * cells
 }
 
 /// E_Q[f_{1−α}(R); R > 1] − E_Q[f_α(R); R < 1], rounded up.
