@@ -156,7 +156,7 @@ impl Drawn {
         };
         let what = format!(
             "{kinds} kinds, {} steps, {records} records, {}{}",
-            ledger.steps(),
+            ledger.rounds_made(),
             if fixed_size { "fixed size, " } else { "" },
             if ordinary { "ordinary" } else { "absurd" },
         );

@@ -23,7 +23,7 @@ pub enum FirstStep {
 /// use tacita_accounting::{Accountant, CltSchedule, FirstStep, Rdp};
 /// let paper = CltSchedule::growing_mu(1.2, 1e-5, 0.01, 500, 2.0, FirstStep::One)?;
 /// let ledger = paper.ledger()?;
-/// assert_eq!(ledger.steps(), 500);
+/// assert_eq!(ledger.rounds_made(), 500);
 /// let proved = Rdp.epsilon(&ledger, 1e-5)?.upper_bound().unwrap_or(f64::NAN);
 /// assert!(proved > 1.2); // the claim is not a bound
 /// # Ok::<(), tacita_accounting::AccountError>(())

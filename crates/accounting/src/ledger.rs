@@ -232,7 +232,7 @@ impl Round {
 /// let round = Round::new(Sampling::Poisson { rate: 0.01 }, vec![1.0])?;
 /// ledger.push(round.clone())?;
 /// ledger.push(round)?;
-/// assert_eq!(ledger.steps(), 2);
+/// assert_eq!(ledger.rounds_made(), 2);
 /// assert_eq!(ledger.rounds().len(), 1);
 /// assert_eq!(Ledger::from_json(&ledger.to_json())?, ledger);
 /// # Ok::<(), tacita_accounting::LedgerError>(())
@@ -246,7 +246,7 @@ pub struct Ledger {
     rounds: Vec<Round>,
     /// Σ times, kept so that appending is cheap.
     #[serde(skip)]
-    steps: u64,
+    rounds_made: u64,
 }
 
 /// A ledger as it stands in a file. Every way of reading one goes through the checks of
@@ -290,7 +290,7 @@ impl Ledger {
             neighbours,
             records_per_unit: 1,
             rounds: Vec::new(),
-            steps: 0,
+            rounds_made: 0,
         }
     }
 
@@ -331,10 +331,10 @@ impl Ledger {
     /// Appends a round; equal rounds in a row are counted together.
     pub fn push(&mut self, round: Round) -> Result<(), LedgerError> {
         round.check(self.rounds.len())?;
-        if round.times > MOST_ROUNDS - self.steps {
+        if round.times > MOST_ROUNDS - self.rounds_made {
             return Err(LedgerError::TooManyRounds { limit: MOST_ROUNDS });
         }
-        self.steps += round.times;
+        self.rounds_made += round.times;
         match self.rounds.last_mut() {
             Some(last) if last.same_kind(&round) => last.times += round.times,
             _ => self.rounds.push(round),
@@ -352,20 +352,20 @@ impl Ledger {
         &self.rounds
     }
 
-    /// How many rounds were made in all.
-    pub fn steps(&self) -> u64 {
-        self.steps
+    /// How many rounds were made in all; [`Self::rounds`] lists equal ones in a row once.
+    pub fn rounds_made(&self) -> u64 {
+        self.rounds_made
     }
 
-    /// The first `steps` rounds (all, if there are fewer).
+    /// The first `count` rounds made (all, if there are fewer).
     #[must_use]
-    pub fn prefix(&self, steps: u64) -> Self {
-        let mut left = steps;
+    pub fn prefix(&self, count: u64) -> Self {
+        let mut left = count;
         let mut prefix = Self {
             neighbours: self.neighbours,
             records_per_unit: self.records_per_unit,
             rounds: Vec::new(),
-            steps: 0,
+            rounds_made: 0,
         };
         for round in &self.rounds {
             let times = round.times.min(left);
@@ -373,18 +373,18 @@ impl Ledger {
                 break;
             }
             prefix.rounds.push(round.clone().times(times));
-            prefix.steps += times;
+            prefix.rounds_made += times;
             left -= times;
         }
         prefix
     }
 
-    /// The kind of round number `step` (from 0), made once.
-    pub fn round_at(&self, step: u64) -> Option<Round> {
+    /// The kind of round number `index` (from 0), made once.
+    pub fn round_at(&self, index: u64) -> Option<Round> {
         let mut first = 0;
         for round in &self.rounds {
             first += round.times;
-            if step < first {
+            if index < first {
                 return Some(round.clone().times(1));
             }
         }

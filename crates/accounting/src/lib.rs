@@ -110,6 +110,8 @@
 //! * [`calibrate`]: the least noise of any shape, the most steps, the steps left of a run.
 //! * [`CltSchedule`]: the growing-μ schedule as its paper calibrates it, to set beside the truth.
 //! * [`RandomRuns`] and [`whole_grid`]: what choosing among runs costs.
+//! * [`RunSize`]: sampling rate and steps of a run from its records, batch and epochs.
+//! * [`decimal`]: bounds as text, rounded outward.
 //! * [`RdpFilter`]: for runs whose length or noise is decided as they go.
 //!
 //! Noise sampling in floating point can leak too; no accountant covers that.
@@ -117,6 +119,7 @@
 mod accountant;
 pub mod calibrate;
 mod clt;
+pub mod decimal;
 mod effort;
 mod filter;
 mod gaussian;
@@ -124,6 +127,7 @@ mod gdp;
 mod ledger;
 mod pld;
 mod rdp;
+mod run_size;
 mod search;
 mod special;
 mod tcdp;
@@ -139,6 +143,7 @@ pub use gdp::{Gdp, GdpMu, delta_of_mu, epsilon_of_mu, mu_of_budget};
 pub use ledger::{Ledger, LedgerError, Neighbours, Round, Sampling};
 pub use pld::Pld;
 pub use rdp::{Rdp, RdpCurve};
+pub use run_size::{Length, RunSize, RunSizeError};
 pub use tcdp::{Tcdp, TcdpParameters};
 pub use tuning::{RandomRuns, whole_grid};
 pub use zcdp::Zcdp;

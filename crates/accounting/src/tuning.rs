@@ -17,7 +17,7 @@ use crate::search::minimise;
 /// let mut run = Ledger::new(Neighbours::AddOrRemoveOne);
 /// run.push(Round::new(Sampling::Poisson { rate: 0.01 }, vec![1.0])?.times(100))?;
 /// let grid = whole_grid(&[run.clone(), run])?;
-/// assert_eq!(grid.steps(), 200);
+/// assert_eq!(grid.rounds_made(), 200);
 /// # Ok::<(), tacita_accounting::AccountError>(())
 /// ```
 pub fn whole_grid(runs: &[Ledger]) -> Result<Ledger, AccountError> {
@@ -47,7 +47,7 @@ pub fn whole_grid(runs: &[Ledger]) -> Result<Ledger, AccountError> {
     Ok(grid)
 }
 
-/// The law of the number of runs, drawn before the search and kept secret.
+/// The distribution of the number of runs, drawn before the search and kept secret.
 ///
 /// Each run uses hyper-parameters drawn afresh from a fixed distribution; only the best run is
 /// published. All runs must satisfy the same ledger.
@@ -55,7 +55,7 @@ pub fn whole_grid(runs: &[Ledger]) -> Result<Ledger, AccountError> {
 pub enum RandomRuns {
     /// Truncated negative binomial (at least one run): P\[K = k\] ∝ (1−γ)ᵏ Γ(k+η)/k!.
     TruncatedNegativeBinomial {
-        /// η > −1. Larger is less spread and dearer; 1 is the geometric law, 0 the logarithmic.
+        /// η > −1. Larger is less spread and more expensive; 1 is the geometric distribution, 0 the logarithmic.
         shape: f64,
         /// γ in (0, 1). Smaller is more runs.
         gamma: f64,
@@ -68,17 +68,17 @@ pub enum RandomRuns {
 }
 
 impl RandomRuns {
-    /// The geometric law with the given expected number of runs: γ = 1/mean.
+    /// The geometric distribution with the given expected number of runs: γ = 1/mean.
     pub fn geometric(mean: f64) -> Result<Self, AccountError> {
         Self::negative_binomial(1.0, mean)
     }
 
-    /// The logarithmic law with the given expected number of runs.
+    /// The logarithmic distribution with the given expected number of runs.
     pub fn logarithmic(mean: f64) -> Result<Self, AccountError> {
         Self::negative_binomial(0.0, mean)
     }
 
-    /// The truncated negative binomial law of `shape` η with the given expected number of runs.
+    /// The truncated negative binomial distribution of `shape` η with the given expected number of runs.
     ///
     /// ```
     /// use tacita_accounting::RandomRuns;
@@ -97,12 +97,12 @@ impl RandomRuns {
         }
         // The mean falls as γ grows: from +∞ (η > −1) to 1. Searched in ln γ, from far below any
         // useful γ: at η near −1 the mean grows only like γ^(−η−1).
-        let law = |log_gamma: f64| Self::TruncatedNegativeBinomial {
+        let with_gamma = |log_gamma: f64| Self::TruncatedNegativeBinomial {
             shape,
             gamma: log_gamma.exp(),
         };
         let (low, high) = (-600.0, -1e-12);
-        if law(low).mean() < mean {
+        if with_gamma(low).mean() < mean {
             return Err(AccountError::OutOfReach {
                 what: "gamma of the number of runs",
                 lowest: low.exp(),
@@ -110,15 +110,15 @@ impl RandomRuns {
                 remedy: "choose a larger shape or a smaller mean",
             });
         }
-        let mirrored = |x: f64| law(-x).mean() >= mean;
-        Ok(law(-crate::search::bisect(mirrored, -high, -low).1))
+        let mirrored = |x: f64| with_gamma(-x).mean() >= mean;
+        Ok(with_gamma(-crate::search::bisect(mirrored, -high, -low).1))
     }
 
-    /// The Poisson law with the given expected number of runs.
+    /// The Poisson distribution with the given expected number of runs.
     pub fn poisson(mean: f64) -> Result<Self, AccountError> {
-        let law = Self::Poisson { mean };
-        law.check()?;
-        Ok(law)
+        let runs = Self::Poisson { mean };
+        runs.check()?;
+        Ok(runs)
     }
 
     /// Expected number of runs.
@@ -156,8 +156,8 @@ impl RandomRuns {
     }
 
     /// The same for runs whose settings, and so ledgers, are drawn from several: the settings are
-    /// published with the best run, so the divergence at every order is that of the dearest ledger
-    /// at most.
+    /// published with the best run, so the divergence at every order is at most that of the most expensive
+    /// ledger.
     ///
     /// ```
     /// use tacita_accounting::{Ledger, Neighbours, RandomRuns, Round, Sampling};
@@ -167,9 +167,9 @@ impl RandomRuns {
     ///     run.push(round.times(steps))?;
     ///     Ok::<_, tacita_accounting::LedgerError>(run)
     /// };
-    /// let law = RandomRuns::logarithmic(10.0)?;
-    /// let either = law.epsilon_of_any(&[run(100)?, run(1000)?], 1e-5)?;
-    /// assert_eq!(either, law.epsilon(&run(1000)?, 1e-5)?);
+    /// let runs = RandomRuns::logarithmic(10.0)?;
+    /// let either = runs.epsilon_of_any(&[run(100)?, run(1000)?], 1e-5)?;
+    /// assert_eq!(either, runs.epsilon(&run(1000)?, 1e-5)?);
     /// # Ok::<(), tacita_accounting::AccountError>(())
     /// ```
     ///
@@ -178,12 +178,12 @@ impl RandomRuns {
     pub fn epsilon_of_any(&self, runs: &[Ledger], delta: f64) -> Result<Reading, AccountError> {
         check_delta(delta)?;
         self.check()?;
-        let curve = Dearest::of(runs)?;
+        let curve = MostExpensive::of(runs)?;
         let rough = curve.rough();
         let epsilon = match *self {
             Self::TruncatedNegativeBinomial { shape, gamma } => {
                 let fixed = selection_cost(&curve, &rough, shape, gamma);
-                let at = |curve: &Dearest, order: f64| {
+                let at = |curve: &MostExpensive, order: f64| {
                     let choice = (order - 1.0) * fixed + self.mean().ln();
                     epsilon_at(order, curve.log_moment_up(order) + choice, delta)
                 };
@@ -192,7 +192,7 @@ impl RandomRuns {
             }
             Self::Poisson { mean } => {
                 // Theorem 6: D + μ δ̂ + ln μ/(α−1), with each run (ε̂, δ̂)-DP, e^ε̂ = 1 + 1/(α−1).
-                let at = |curve: &Dearest, order: f64| -> Result<f64, AccountError> {
+                let at = |curve: &MostExpensive, order: f64| -> Result<f64, AccountError> {
                     let above = order - 1.0;
                     // Rounded down: δ̂ at a smaller ε̂ is larger.
                     let hat = above.recip().ln_1p() * (1.0 - 4.0 * f64::EPSILON);
@@ -245,9 +245,9 @@ fn check_shape(shape: f64) -> Result<(), AccountError> {
 }
 
 /// The pointwise largest of several curves; convex in the order as each of them is.
-struct Dearest(Vec<RdpCurve>);
+struct MostExpensive(Vec<RdpCurve>);
 
-impl Dearest {
+impl MostExpensive {
     fn of(runs: &[Ledger]) -> Result<Self, AccountError> {
         if runs.is_empty() {
             return Err(crate::ledger::LedgerError::Empty.into());
@@ -279,9 +279,9 @@ impl Dearest {
 
 /// Theorem 2: (1+η)((1 − 1/β)D_β + ln(1/γ)/β) at the best β ≥ 1, the part that does not depend on
 /// the order of the result. (K(β) + ln(1/γ))/β is quasi-convex, K being convex.
-fn selection_cost(curve: &Dearest, rough: &Dearest, shape: f64, gamma: f64) -> f64 {
+fn selection_cost(curve: &MostExpensive, rough: &MostExpensive, shape: f64, gamma: f64) -> f64 {
     let log_inverse = -gamma.ln();
-    let at = |curve: &Dearest, order: f64| (curve.log_moment_up(order) + log_inverse) / order;
+    let at = |curve: &MostExpensive, order: f64| (curve.log_moment_up(order) + log_inverse) / order;
     let beta = 1.0 + minimise(|t| at(rough, 1.0 + t.exp()), -14.0, 14.0, 1e-5).exp();
     // β = 1 gives ln(1/γ).
     up((1.0 + shape) * at(curve, beta).min(log_inverse), 16.0)

@@ -32,7 +32,7 @@ fn fixed_size_lies_below_the_published_bound() {
         let fixed = repeated(Neighbours::ReplaceOne, sampling, z, times);
         let fixed = upper(Rdp.epsilon(&fixed, delta).unwrap());
         assert!(fixed <= theirs, "{fixed} above {theirs}");
-        // A Poisson draw at the same rate and multiplier is never dearer: same mixture, but only
+        // A Poisson draw at the same rate and multiplier never costs more: same mixture, but only
         // one of its two directions is charged on both sides of R = 1.
         let rate = batch as f64 / of as f64;
         let poisson = repeated(

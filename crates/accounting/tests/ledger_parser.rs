@@ -28,7 +28,7 @@ fn check(ledger: &Ledger) {
         }
         steps += round.times;
     }
-    assert_eq!(steps, ledger.steps());
+    assert_eq!(steps, ledger.rounds_made());
     assert_eq!(&Ledger::from_json(&ledger.to_json()).unwrap(), ledger);
     assert_eq!(&ledger.prefix(u64::MAX), ledger);
 }
@@ -95,7 +95,7 @@ proptest! {
 fn the_valid_ledger_is_accepted() {
     let ledger = Ledger::from_json(VALID).unwrap();
     check(&ledger);
-    assert_eq!(ledger.steps(), 5005);
+    assert_eq!(ledger.rounds_made(), 5005);
 }
 
 #[test]

@@ -118,15 +118,15 @@ proptest! {
         };
         for factor in noises {
             let round = Round::new(Sampling::Poisson { rate }, vec![z * factor]).unwrap();
-            let before = filter.ledger().steps();
+            let before = filter.ledger().rounds_made();
             match filter.admit(&round.times(10)) {
-                Ok(()) => prop_assert_eq!(filter.ledger().steps(), before + 10),
-                Err(FilterError::Spent { .. }) => prop_assert_eq!(filter.ledger().steps(), before),
+                Ok(()) => prop_assert_eq!(filter.ledger().rounds_made(), before + 10),
+                Err(FilterError::Spent { .. }) => prop_assert_eq!(filter.ledger().rounds_made(), before),
                 Err(error) => return Err(TestCaseError::fail(error.to_string())),
             }
         }
         prop_assert!(filter.epsilon_spent() <= epsilon);
-        if filter.ledger().steps() > 0 {
+        if filter.ledger().rounds_made() > 0 {
             // The best order can only do better than the one fixed beforehand.
             let best = upper(&Rdp, filter.ledger(), delta);
             prop_assert!(best <= filter.epsilon_spent() * (1.0 + 1e-6) + 1e-12);
@@ -157,9 +157,9 @@ proptest! {
         mean in 1.5..50.0_f64,
     ) {
         let runs = [poisson(rate, z, steps.max(1)), poisson(other_rate, other_z, other_steps.max(1))];
-        for law in [RandomRuns::logarithmic(mean).unwrap(), RandomRuns::poisson(mean).unwrap()] {
+        for random in [RandomRuns::logarithmic(mean).unwrap(), RandomRuns::poisson(mean).unwrap()] {
             let of = |runs: &[Ledger]| {
-                law.epsilon_of_any(runs, delta).unwrap().upper_bound().unwrap()
+                random.epsilon_of_any(runs, delta).unwrap().upper_bound().unwrap()
             };
             let any = of(&runs);
             prop_assert!(any >= of(&runs[..1]) * (1.0 - 1e-6));

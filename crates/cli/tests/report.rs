@@ -49,7 +49,7 @@ fn run_folder(name: &str, extra: &[&str]) -> PathBuf {
 /// Facts that fit the folder's ledger, then changed.
 fn write_facts(folder: &Path, change: Change) {
     let record = tacita::read_ledger_file(&folder.join("ledger.jsonl")).unwrap();
-    let rounds = record.plan.steps();
+    let rounds = record.plan.rounds_made();
     let mut facts = json!({
         "tacita_facts": 1,
         "name": "digits-with-a-rather-long-name-that-has-no-place-to-break-in-the-middle-of-it",
@@ -71,7 +71,7 @@ fn write_facts(folder: &Path, change: Change) {
         "delta": 2.6e-5,
         "delta_reserved": 2.6e-11,
         "budget": 8.0,
-        "rounds_made": record.released.steps(),
+        "rounds_made": record.released.rounds_made(),
         "keys": if record.private { "operating-system" } else { "fixed-seed" },
         "diagnostics": false,
         "tuning": "not-covered",

@@ -57,7 +57,7 @@ fn start_or_resume(steps: &str, extra: &[&str], out: &Path) -> Child {
     }
     // It died before its record was written: nothing was spent.
     if let Ok(ledger) = tacita::read_ledger_file(&out.join("ledger.jsonl")) {
-        assert_eq!(ledger.released.steps(), 0);
+        assert_eq!(ledger.released.rounds_made(), 0);
     }
     if out.exists() {
         fs::remove_dir_all(out).unwrap();
@@ -125,7 +125,7 @@ fn a_private_run_killed_at_random_moments_goes_on_and_never_unspends() {
                 continue;
             }
             let record = tacita::read_ledger_file(&ledger).unwrap();
-            let steps = record.released.steps();
+            let steps = record.released.rounds_made();
             assert!(record.private && steps >= spent, "{spent} {steps}");
             assert_eq!(record.released, record.plan.prefix(steps));
             assert_eq!(*plan.get_or_insert(record.plan.clone()), record.plan);
@@ -215,7 +215,7 @@ fn ctrl_c_checkpoints_says_what_was_spent_and_the_run_can_go_on() {
     let steps: u64 = said.split_whitespace().nth(2).unwrap().parse().unwrap();
     assert!(steps > 0 && steps < 1000, "{said}");
     let record = tacita::read_ledger_file(&out.join("ledger.jsonl")).unwrap();
-    assert_eq!(record.released.steps(), steps);
+    assert_eq!(record.released.rounds_made(), steps);
     let report = json(&out.join("report.json"));
     assert_eq!(report["facts"]["rounds_made"], steps);
 

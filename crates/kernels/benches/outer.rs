@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 use tacita_kernels::exact::{Factor, Grid, Outer, Parts, Sum, add_outer};
 use tacita_kernels::outer::{formed_norms, gram_norms, grams};
-use tacita_kernels::product::{Into, Matrix, Workers, multiply};
+use tacita_kernels::product::{Destination, Matrix, Workers, multiply};
 
 /// The least time of some calls, in milliseconds.
 fn least<R>(mut call: impl FnMut() -> R) -> f64 {
@@ -37,7 +37,14 @@ fn exact_beside_plain(batch: usize, positions: usize, d: usize, p: usize) {
                 let mut into = vec![0.0; d * p];
                 let left = Matrix::new(&left, rows, d).transposed();
                 let right = Matrix::new(&right, rows, p);
-                multiply(&mut into, p, Into::Replace, left, right, Workers::All);
+                multiply(
+                    &mut into,
+                    p,
+                    Destination::Replace,
+                    left,
+                    right,
+                    Workers::All,
+                );
                 into
             });
             let exact = least(|| {
@@ -101,7 +108,14 @@ fn main() {
         let plain = least(|| {
             let left = Matrix::new(&left, rows, d).transposed();
             let right = Matrix::new(&right, rows, p);
-            multiply(&mut into, p, Into::Replace, left, right, Workers::All);
+            multiply(
+                &mut into,
+                p,
+                Destination::Replace,
+                left,
+                right,
+                Workers::All,
+            );
         });
         println!(
             "{d:5} × {p:5}  Gram norms {norms:6.2} ms  formed norms {formed:6.2} ms  product alone {plain:6.2} ms"

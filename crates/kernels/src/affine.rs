@@ -129,7 +129,7 @@ pub fn feature_sums(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{close, source};
+    use crate::testkit::{close, source};
     use proptest::prelude::*;
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Scaled dot-product attention of several heads, as they lie in the sequences.
 use crate::approximate::exp_flushed;
-use crate::product::{Into, Matrix, Workers, multiply};
+use crate::product::{Destination, Matrix, Workers, multiply};
 use crate::vector::{largest, total, vectorised};
 use rayon::prelude::*;
 
@@ -78,14 +78,28 @@ pub fn attention(sizes: &Sizes, query: &[f32], key: &[f32], value: &[f32]) -> (V
                 let query = sizes.head(query, head, sizes.queries);
                 let key = sizes.head(key, head, sizes.keys).transposed();
                 let value = sizes.head(value, head, sizes.keys);
-                multiply(weights, sizes.keys, Into::Replace, query, key, Workers::One);
+                multiply(
+                    weights,
+                    sizes.keys,
+                    Destination::Replace,
+                    query,
+                    key,
+                    Workers::One,
+                );
                 vectorised(
                     #[inline(always)]
                     || softmax(weights, sizes.keys, scale),
                 );
                 let into = &mut context[head * sizes.width..];
                 let weights = Matrix::new(weights, sizes.queries, sizes.keys);
-                multiply(into, row, Into::Replace, weights, value, Workers::One);
+                multiply(
+                    into,
+                    row,
+                    Destination::Replace,
+                    weights,
+                    value,
+                    Workers::One,
+                );
             }
         });
     (context, weights)
@@ -150,7 +164,14 @@ pub fn attention_gradients(
                     let gradient = sizes.head(gradient, head, sizes.queries);
                     let value = sizes.head(value, head, sizes.keys).transposed();
                     let one = Workers::One;
-                    multiply(scores, sizes.keys, Into::Replace, gradient, value, one);
+                    multiply(
+                        scores,
+                        sizes.keys,
+                        Destination::Replace,
+                        gradient,
+                        value,
+                        one,
+                    );
                     vectorised(
                         #[inline(always)]
                         || softmax_gradient(scores, weights, sizes.keys, sizes.scale()),
@@ -160,17 +181,31 @@ pub fn attention_gradients(
                     multiply(
                         &mut by_value[at..],
                         row,
-                        Into::Replace,
+                        Destination::Replace,
                         weights,
                         gradient,
                         one,
                     );
                     let scores = Matrix::new(scores, sizes.queries, sizes.keys);
                     let key = sizes.head(key, head, sizes.keys);
-                    multiply(&mut by_query[at..], row, Into::Replace, scores, key, one);
+                    multiply(
+                        &mut by_query[at..],
+                        row,
+                        Destination::Replace,
+                        scores,
+                        key,
+                        one,
+                    );
                     let query = sizes.head(query, head, sizes.queries);
                     let scores = scores.transposed();
-                    multiply(&mut by_key[at..], row, Into::Replace, scores, query, one);
+                    multiply(
+                        &mut by_key[at..],
+                        row,
+                        Destination::Replace,
+                        scores,
+                        query,
+                        one,
+                    );
                 }
             },
         );
@@ -197,7 +232,7 @@ fn softmax_gradient(gradient: &mut [f32], y: &[f32], width: usize, scale: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{close, source};
+    use crate::testkit::{close, source};
     use proptest::prelude::*;
 
     /// Context and, given its gradient, all gradients, by loops in f64.

@@ -92,7 +92,7 @@ fn tile<S: Simd>(simd: S, left: [&[f32]; TILE], right: [&[f32]; TILE]) -> [[f32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::values;
+    use crate::testkit::values;
     use proptest::prelude::*;
 
     proptest! {

@@ -18,9 +18,9 @@ pub mod optimiser;
 pub mod outer;
 pub mod pooling;
 pub mod product;
-#[cfg(test)]
-mod random;
 pub mod rows;
 pub mod softmax;
+#[cfg(test)]
+mod testkit;
 pub mod update;
 mod vector;

@@ -117,7 +117,7 @@ fn one_row_gradient(out: &mut [f32], normal: &[f32], gradient: &[f32], inverse: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::values;
+    use crate::testkit::values;
     use proptest::prelude::*;
 
     const EPSILON: f32 = 1e-5;

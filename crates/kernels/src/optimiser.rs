@@ -168,7 +168,7 @@ fn pass(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{close, source};
+    use crate::testkit::{close, source};
     use proptest::prelude::*;
 
     fn by_loop(rule: Rule, constants: Weights, w: f64, g: f64, memory: &mut [f64]) -> f64 {

@@ -1,6 +1,6 @@
 //! Norms of sums of outer products, without keeping them.
 use crate::gram::gram;
-use crate::product::{Into, Matrix, Workers, multiply};
+use crate::product::{Destination, Matrix, Workers, multiply};
 use crate::vector::{round_up, squares, total, vectorised};
 use rayon::prelude::*;
 
@@ -116,7 +116,7 @@ pub fn formed_norms(left: &[f32], right: &[f32], positions: usize, [d, p]: [usiz
                 for first in (0..d).step_by(rows) {
                     let count = rows.min(d - first);
                     let part = Matrix::spaced(&left[first..], positions, count, d).transposed();
-                    multiply(formed, p, Into::Replace, part, columns, Workers::One);
+                    multiply(formed, p, Destination::Replace, part, columns, Workers::One);
                     square += squares_of(&formed[..count * p]);
                 }
                 let lengths = left.chunks_exact(d).zip(right.chunks_exact(p));
@@ -140,7 +140,7 @@ fn squares_of(values: &[f32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::source;
+    use crate::testkit::source;
     use proptest::prelude::*;
 
     proptest! {

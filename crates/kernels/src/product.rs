@@ -92,7 +92,7 @@ impl<'a> Matrix<'a> {
 
 /// What a product does with what lies at its destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Into {
+pub enum Destination {
     /// Overwrites it (it is not read).
     Replace,
     /// Adds to it.
@@ -120,7 +120,7 @@ pub enum Workers {
 pub fn multiply(
     into: &mut [f32],
     row_stride: usize,
-    mode: Into,
+    mode: Destination,
     left: Matrix<'_>,
     right: Matrix<'_>,
     workers: Workers,
@@ -135,7 +135,7 @@ pub fn multiply(
         let inner = first..inner.min(first + part);
         let (left, right) = (left.columns(inner.clone()), right.rows(inner));
         multiply_part(into, row_stride, mode, left, right, workers);
-        mode = Into::Add;
+        mode = Destination::Add;
     }
 }
 
@@ -150,7 +150,7 @@ const SMALL: usize = 256;
 fn multiply_padded(
     into: &mut [f32],
     row_stride: usize,
-    mode: Into,
+    mode: Destination,
     left: Matrix<'_>,
     right: Matrix<'_>,
 ) {
@@ -191,7 +191,7 @@ fn multiply_padded(
 fn multiply_part(
     into: &mut [f32],
     row_stride: usize,
-    mode: Into,
+    mode: Destination,
     left: Matrix<'_>,
     right: Matrix<'_>,
     workers: Workers,
@@ -210,7 +210,7 @@ fn multiply_part(
         "{} values for a product of {rows} × {columns}",
         into.len()
     );
-    let read = mode == Into::Add;
+    let read = mode == Destination::Add;
     let parallelism = match workers {
         Workers::One => gemm::Parallelism::None,
         Workers::All => gemm::Parallelism::Rayon(0),
@@ -264,8 +264,8 @@ mod tests {
             columns in prop_oneof![1usize..4, 1usize..90], first in 0usize..90, count in 1usize..90,
             across: bool, turned: bool, add: bool, seed: u64,
         ) {
-            let left = crate::random::values(rows * inner, seed);
-            let right = crate::random::values(inner * columns, !seed);
+            let left = crate::testkit::values(rows * inner, seed);
+            let right = crate::testkit::values(inner * columns, !seed);
             let right = match turned {
                 false => Matrix::new(&right, inner, columns),
                 true => Matrix::new(&right, columns, inner).transposed(),
@@ -273,7 +273,7 @@ mod tests {
             let left = Matrix::new(&left, rows, inner);
             let product = |left: Matrix<'_>, right: Matrix<'_>, workers| {
                 let mut into = vec![0.3; left.rows * right.columns];
-                let mode = if add { Into::Add } else { Into::Replace };
+                let mode = if add { Destination::Add } else { Destination::Replace };
                 multiply(&mut into, right.columns, mode, left, right, workers);
                 into
             };
@@ -317,7 +317,7 @@ mod tests {
             let stride = columns + gap;
             let before = values(rows * stride);
             let mut into = before.clone();
-            let mode = if add { Into::Add } else { Into::Replace };
+            let mode = if add { Destination::Add } else { Destination::Replace };
             multiply(&mut into, stride, mode, left, right, Workers::One);
             for row in 0..rows {
                 for column in 0..stride {

@@ -176,7 +176,7 @@ fn by_pieces(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::values;
+    use crate::testkit::values;
     use proptest::prelude::*;
 
     fn exact(x: &[f32]) -> Vec<f64> {

@@ -48,7 +48,7 @@ pub fn row_sums(rows: &[f32], width: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::values;
+    use crate::testkit::values;
     use proptest::prelude::*;
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Data of your own: rows by position, and made-up rows for the start-up checks.
+//! Data of your own: rows by position, and synthetic rows for the start-up checks.
 //!
 //! Run it with `cargo run --release --workspace --example own_data`.
 

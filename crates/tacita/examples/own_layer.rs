@@ -19,7 +19,7 @@ impl Scale {
         if !tape::is_recording() {
             return x * self.scale.val().unsqueeze();
         }
-        // Inside a private pass the weight is untracked, the output is a probe, and a rule says how
+        // Inside a private pass the weight is untracked, the output is a probe, and a rule describes how
         // the output's gradient becomes the parameter's, sample by sample.
         let y = x.clone() * self.scale.val().inner().unsqueeze();
         let (y, probe) = tape::probe(y, None);

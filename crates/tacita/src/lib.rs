@@ -1,80 +1,152 @@
-//! Differentially private deep learning: a private step at the cost of an ordinary one.
+//! Differentially private deep learning: training whose result provably gives away next to nothing about
+//! any one record, at about the cost of ordinary training.
 //!
-//! Start reading at [`session`], which is the mechanism; with `tacita-accounting` it is all that an
-//! auditor must read. [`Trainer`] is the training loop over it, with an example to copy.
+//! # Example
 //!
-//! | room | what happens there |
+//! ```
+//! use burn::module::Module;
+//! use burn::tensor::{Device, Tensor};
+//! use tacita::layers::{Linear, LinearConfig};
+//! use tacita::optim::OptimizerRule;
+//! use tacita::{Budget, Plan, PrivateModel, Records, Trainer};
+//!
+//! // The data: how many records there are, and how a batch of them is made.
+//! struct Points(Vec<[f32; 2]>);
+//! impl Records for Points {
+//!     type Batch = Tensor<2>;
+//!     fn count(&self) -> usize {
+//!         self.0.len()
+//!     }
+//!     fn batch(&self, indices: &[usize], device: &Device) -> Tensor<2> {
+//!         let rows: Vec<f32> = indices.iter().flat_map(|index| self.0[*index]).collect();
+//!         Tensor::<1>::from_floats(rows.as_slice(), device).reshape([indices.len(), 2])
+//!     }
+//!     fn synthetic(&self, seeds: &[u64], device: &Device) -> Tensor<2> {
+//!         let rows: Vec<f32> = seeds.iter().flat_map(|seed| [(*seed as f32).sin(), 1.0]).collect();
+//!         Tensor::<1>::from_floats(rows.as_slice(), device).reshape([seeds.len(), 2])
+//!     }
+//! }
+//!
+//! // The model: Tacita's layers in place of Burn's, and one loss per record.
+//! #[derive(Module, Debug)]
+//! struct Model {
+//!     linear: Linear,
+//! }
+//! impl PrivateModel<Tensor<2>> for Model {
+//!     fn losses(&self, batch: Tensor<2>) -> Tensor<1> {
+//!         self.linear.forward(batch).square().sum_dim(1).squeeze_dim(1)
+//!     }
+//! }
+//!
+//! let records = Points((0..1000).map(|i| [(i as f32).cos(), 1.0]).collect());
+//! let plan = Plan::new(Budget::new(3.0, 1e-5))
+//!     .public_record_count(1000)
+//!     .expected_batch(50)
+//!     .epochs(1.0)
+//!     .calibrate()?; // the least noise that is certified to keep the budget
+//! let device = Device::default();
+//! let model = Model { linear: LinearConfig::new(2, 1).init(&device.clone().autodiff()) };
+//! let trained = Trainer::new(plan, OptimizerRule::heavy_ball(0.9), 0.1).fit(model, &records, &device)?;
+//! assert!(trained.report.epsilon_upper <= 3.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # One private step
+//!
+//! ```text
+//! Session::open_round    the next round of the certified plan
+//! OpenRound::clip        draws records: each takes part with the plan's probability, independently
+//!   Records::batch         their rows
+//!   PrivateModel::losses   one loss per record; layers note how their gradients are made (tape)
+//!   norms                  upper bounds of ‖gᵢ‖ from factored gradients, rounding included (gradient)
+//!   factors                cᵢ ‖gᵢ‖ ≤ C (clipping)
+//!   sums                   Σ cᵢ gᵢ in integers on a public grid: one record moves them by at most C
+//! OpenRound::release     writes the ledger, then draws noise and returns Noisy values (noise)
+//! Optimizer::step        moves the model by released values alone (optim)
+//! ```
+//!
+//! # Where to read
+//!
+//! The source has four folders. The first two, with `tacita-accounting` and the norms and sums of
+//! `tacita-kernels`, are what an auditor must read.
+//!
+//! | folder | public names | for the guarantee |
+//! |---|---|---|
+//! | `mechanism/` | [`Plan`], [`session`], [`noise`], [`Keys`], the ledger file | must be right |
+//! | `sensitivity/` | [`Records`], [`tape`], [`gradient`], [`clipping`] | must be right; `PROOF.md` is the argument |
+//! | `compute/` | [`layers`], [`ops`] | must only keep samples apart: a wrong gradient cannot break privacy |
+//! | `training/` | [`Trainer`], [`optim`], [`Checkpoint`], [`Report`], [`testkit`] | post-processing |
+//!
+//! Start at [`session`], which is the mechanism, or at [`Trainer`], the training loop over it.
+//!
+//! # Features
+//!
+//! - **Exact per-sample clipping at the cost of a plain step**, without per-sample gradients where a cheaper way
+//!   exists, for every layer in [`layers`] and for layers of your own ([`tape::Rule`]).
+//! - **A budget that cannot be forgotten**: [`Noisy`] values come from [`OpenRound::release`] alone, and it writes
+//!   the ledger first.
+//! - **Policies as independent values**: clipping rule, grouping, threshold, noise schedule, optimiser, learning rate.
+//! - **Refusals before the first step**: a parameter that is not covered, or a model that mixes records, is an error
+//!   that names the culprit.
+//!
+//! It does not do these things:
+//!
+//! - Batch normalisation and other layers that mix records: there is no per-sample gradient to clip.
+//! - Protection of a person with several records; see the accounting crate for what such a unit costs.
+//! - Privacy of preprocessing, of settings that were tried on the same data, or of how long a program ran.
+//! - Training on several machines.
+//!
+//! # Cargo features
+//!
+//! | feature | |
 //! |---|---|
-//! | [`Plan`] | what will be released, certified before it starts |
-//! | [`session`] | draw, clip, ledger, noise |
-//! | [`layers`], [`tape`] | Burn's layers with per-sample output gradients |
-//! | [`gradient`] | norms and weighted sums without per-sample gradients |
-//! | [`clipping`] | from norms to factors |
-//! | [`noise`] | the only place that draws noise |
-//! | [`testkit`] | checks a model or a layer of one's own against a per-sample loop |
+//! | `cpu` (default) | Burn's pure-Rust CPU backend, with the kernels of `tacita-kernels` |
+//! | `cuda` | NVIDIA GPUs, with kernels of our own |
+//! | `wgpu` | Burn's WebGPU backend; untested |
+//!
+//! # Further reading
+//!
+//! The [book](https://github.com/tacita-dp/tacita/tree/main/docs/src) has a tutorial, policies, pitfalls and the
+//! threat model; `examples/` has whole programs; `tacita-accounting` is useful alone.
 
-mod card;
-mod chacha;
-mod checkpoint;
-mod checks;
-pub mod clipping;
-#[cfg(feature = "cpu")]
-mod cpu;
-mod diagnostics;
-#[cfg(any(feature = "cpu", feature = "cuda"))]
-mod function;
-#[cfg(feature = "cuda")]
-mod gpu;
-pub mod gradient;
-#[cfg(any(feature = "cpu", feature = "cuda"))]
-mod graph;
-mod initial;
-mod keys;
-pub mod layers;
-mod ledger_file;
-mod masks;
-mod model_file;
-pub mod noise;
-pub mod ops;
-pub mod optim;
-mod parameter_values;
-mod parameters;
-mod pass;
-mod plan;
-mod precision;
-mod records;
-mod report;
-mod sampling;
-mod schedule;
-pub mod session;
-mod start;
-pub mod tape;
-pub mod testkit;
-mod trainer;
+mod compute;
+mod mechanism;
+mod sensitivity;
+mod training;
 
-#[cfg(feature = "cuda")]
-pub use card::keep_kernels;
-pub use checkpoint::{Checkpoint, CheckpointError};
-pub use diagnostics::{Clipped, Diagnosis, NOISE_DRAWS, Probe};
-pub use keys::{KeyError, Keys};
-pub use ledger_file::{
+pub use compute::backend::ops;
+pub use compute::layers;
+pub use mechanism::{noise, session};
+pub use sensitivity::{clipping, gradient, tape};
+pub use training::{optim, testkit};
+
+pub use compute::backend::keep_kernels;
+pub use mechanism::fresh_key::KeyError;
+pub use mechanism::keys::Keys;
+pub use mechanism::ledger_file::{
     Binding, LedgerFileError, LedgerLabel, LedgerRecord, SearchKind, SearchOfRun,
     bind_file_to_ledger, mark_ledger_as_published, read_ledger_file,
 };
-pub use model_file::{load_model, save_model};
-pub use parameters::{CoverageError, Parameter, Parameters};
-pub use pass::PassError;
-pub use plan::{Budget, CheckedPlan, Claim, Clipping, PaperAccountant, Plan, PlanError};
-pub use records::{PrivateModel, Records};
-pub use report::Report;
-pub use sampling::{Sample, SamplingError};
-pub use schedule::{NoiseDecay, NoiseSchedule};
-pub use session::{
+pub use mechanism::plan::{
+    Budget, CheckedPlan, Claim, Clipping, PaperAccountant, Plan, PlanError, TAIL_SHARE,
+};
+pub use mechanism::sampling::SamplingError;
+pub use mechanism::schedule::{NoiseDecay, NoiseSchedule};
+pub use mechanism::search::{SearchCertificate, SearchDraw, SearchError};
+pub use mechanism::session::{
     Bounded, MicroBatch, Noisy, OpenRound, Opening, Session, SessionError, SessionOptions,
     Statistic,
 };
-pub use start::{StartError, Started, start_from};
-pub use trainer::{Progress, TrainError, Trained, Trainer};
+pub use sensitivity::parameters::{CoverageError, Parameter, Parameters};
+pub use sensitivity::pass::PassError;
+pub use sensitivity::records::{PrivateModel, Records};
+pub use training::checkpoint::{Checkpoint, CheckpointError};
+pub use training::diagnostics::{Clipped, Diagnosis, NOISE_DRAWS, Probe};
+pub use training::model_file::{load_model, save_model};
+pub use training::policy_names::PolicyNameError;
+pub use training::report::Report;
+pub use training::trainer::{Progress, TrainError, Trained, Trainer};
+pub use training::weights_from_file::{StartError, Started, start_from};
 
 /// Keeps the example of the project's README running.
 #[cfg(doctest)]
@@ -83,5 +155,5 @@ struct Readme;
 
 /// Keeps the examples of the book's page on policies running.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/src/policies.md")]
+#[doc = include_str!("../../../docs/src/reference/policies.md")]
 struct Policies;

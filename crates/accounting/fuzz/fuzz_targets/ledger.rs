@@ -11,7 +11,7 @@ fuzz_target!(|text: &str| {
     if let Ok(ledger) = parsed {
         assert_eq!(Ledger::from_json(&ledger.to_json()).ok(), Some(ledger.clone()));
         assert_eq!(
-            ledger.steps(),
+            ledger.rounds_made(),
             ledger.rounds().iter().map(|round| round.times).sum::<u64>()
         );
         // Cheap accountants only; an error is an answer, a panic is not.

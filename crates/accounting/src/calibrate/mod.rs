@@ -24,7 +24,7 @@ use crate::ledger::{Ledger, Round, Sampling};
 use crate::pld::Pld;
 use search::{Evaluate, least_scale};
 
-pub use shape::{QueryNoise, Shape};
+pub use shape::{MOST_DISTINCT, QueryNoise, Shape};
 
 /// Units of work of a whole search: a few seconds.
 const WORK: f64 = 5e9;
@@ -100,14 +100,13 @@ pub fn smallest_noise(
 ) -> Result<Calibrated, AccountError> {
     let effort = Effort::new(WORK);
     let precise = |ledger: &Ledger| certified(accountant, ledger, budget, &effort);
-    match accountant.name() {
-        Pld::NAME => {
-            let rough = Pld::default().with_relative_width(2e-2);
-            let rough = |ledger: &Ledger| certified(&rough, ledger, budget, &effort);
-            least_scale(shape, budget, Some(&rough as &Evaluate), &precise, &effort)
-        }
-        _ => least_scale(shape, budget, None, &precise, &effort),
-    }
+    let quicker = accountant.quicker();
+    let rough = (quicker.as_deref()).map(|quicker| {
+        let effort = &effort;
+        move |ledger: &Ledger| certified(quicker, ledger, budget, effort)
+    });
+    let rough = rough.as_ref().map(|rough| rough as &Evaluate);
+    least_scale(shape, budget, rough, &precise, &effort)
 }
 
 /// The smallest scale at which an accountant *estimates* ε to be within the budget. The true ε

@@ -11,8 +11,8 @@ pub(super) type Evaluate<'a> = dyn Fn(&Ledger) -> Result<(f64, Reading), Account
 const LOWEST: f64 = 1e-2;
 const HIGHEST: f64 = 1e7;
 /// Part of the work that a rough reading should not take.
-const DEAR: f64 = 0.03;
-/// Kinds of rounds of which a reading is taken to be dear.
+const EXPENSIVE: f64 = 0.03;
+/// Kinds of rounds of which a reading is taken to be expensive.
 const MANY_KINDS: usize = 10_000;
 /// Part of the work that is kept from the rough search.
 const RESERVED: f64 = 0.6;
@@ -27,87 +27,20 @@ pub(super) fn least_scale(
     precise: &Evaluate,
     effort: &Effort,
 ) -> Result<Calibrated, AccountError> {
-    let (goal, whole) = (budget.epsilon(), effort.left());
-    let fixed = shape.fixed()?;
-    let any_fixed = !fixed.rounds().is_empty();
-    if any_fixed {
-        let (spent, _) = precise(&fixed)?;
-        if spent > goal {
-            return Err(AccountError::NothingLeft {
-                spent,
-                epsilon: goal,
-                delta: budget.delta(),
-            });
-        }
-    }
-    let mut bounds = Bounds::default();
-    let mut scale = start(shape);
-    // Where a reading takes long, that of a ledger of fewer kinds of rounds steers the search.
-    let mut fewer = match shape.kinds() > MANY_KINDS {
-        true => Some(shape.thinned()?),
-        false => None,
+    let whole = effort.left();
+    let any_fixed = check_fixed(shape, budget, precise)?;
+    let mut search = Search {
+        shape,
+        goal: budget.epsilon(),
+        effort,
+        whole,
+        bounds: Bounds::default(),
+        scale: start(shape),
     };
-    let rough = rough.or(fewer.is_some().then_some(precise));
-    if let Some(rough) = rough {
-        for _ in 0..40 {
-            if effort.left() < RESERVED * whole {
-                break; // the rest is for figures that count
-            }
-            let ledger = fewer.as_ref().unwrap_or(shape).ledger(scale)?;
-            let before = effort.left();
-            let (epsilon, _) = rough(&ledger)?;
-            if fewer.is_none() && before - effort.left() > DEAR * whole {
-                fewer = Some(shape.thinned()?);
-            }
-            if (epsilon / goal).ln().abs() < 5e-3 {
-                bounds.note(scale, epsilon, goal);
-                scale = bounds.next(scale, epsilon, goal);
-                break;
-            }
-            bounds.note(scale, epsilon, goal);
-            let next = bounds.next(scale, epsilon, goal);
-            if next == scale {
-                break;
-            }
-            scale = next;
-        }
-        bounds = bounds.without_sides();
-    }
-    let mut best: Option<Calibrated> = None;
-    for _ in 0..60 {
-        if effort.left() == 0.0 {
-            break;
-        }
-        scale = round_up(scale);
-        let ledger = shape.ledger(scale)?;
-        let (epsilon, reading) = precise(&ledger)?;
-        if epsilon <= goal {
-            let better = (best.as_ref()).is_none_or(|best| scale < best.noise_multiplier);
-            if better {
-                best = Some(Calibrated {
-                    noise_multiplier: scale,
-                    epsilon: reading,
-                    ledger,
-                });
-            }
-            if epsilon >= goal * (1.0 - CLOSE) || scale <= LOWEST {
-                break;
-            }
-        } else if scale >= HIGHEST {
-            break;
-        }
-        bounds.note(scale, epsilon, goal);
-        if bounds.is_tight() {
-            break;
-        }
-        let next = bounds.next(scale, epsilon, goal);
-        if round_up(next) == scale {
-            break;
-        }
-        scale = next;
-    }
+    search.approach(rough, precise)?;
+    let best = search.certify(precise)?;
     if best.is_none() && effort.left() == 0.0 {
-        let ledger = shape.ledger(scale)?;
+        let ledger = shape.ledger(search.scale)?;
         return Err(AccountError::TooMuchWork {
             what: "noise multiplier",
             kinds: ledger.rounds().len(),
@@ -123,6 +56,112 @@ pub(super) fn least_scale(
             false => "let the noise fall less over the run, take fewer steps or raise the budget",
         },
     })
+}
+
+/// Whether there are queries of fixed noise; an error if they alone cost more than the budget.
+fn check_fixed(shape: &Shape, budget: Budget, precise: &Evaluate) -> Result<bool, AccountError> {
+    let fixed = shape.fixed()?;
+    if fixed.rounds().is_empty() {
+        return Ok(false);
+    }
+    let (spent, _) = precise(&fixed)?;
+    if spent > budget.epsilon() {
+        return Err(AccountError::NothingLeft {
+            spent,
+            epsilon: budget.epsilon(),
+            delta: budget.delta(),
+        });
+    }
+    Ok(true)
+}
+
+/// A search for the scale of a shape.
+struct Search<'a> {
+    shape: &'a Shape,
+    /// ε of the budget.
+    goal: f64,
+    effort: &'a Effort,
+    /// Units of work at the start.
+    whole: f64,
+    bounds: Bounds,
+    /// The scale to be tried next.
+    scale: f64,
+}
+
+impl Search<'_> {
+    /// Comes near the scale by figures that are quicker to have, if there are any.
+    fn approach(
+        &mut self,
+        rough: Option<&Evaluate>,
+        precise: &Evaluate,
+    ) -> Result<(), AccountError> {
+        // Where a reading takes long, that of a ledger of fewer kinds of rounds steers the search.
+        let mut fewer = match self.shape.kinds() > MANY_KINDS {
+            true => Some(self.shape.thinned()?),
+            false => None,
+        };
+        let Some(rough) = rough.or(fewer.is_some().then_some(precise)) else {
+            return Ok(());
+        };
+        for _ in 0..40 {
+            let left = self.effort.left();
+            if left < RESERVED * self.whole {
+                break; // the rest is for figures that count
+            }
+            let ledger = fewer.as_ref().unwrap_or(self.shape).ledger(self.scale)?;
+            let (epsilon, _) = rough(&ledger)?;
+            if fewer.is_none() && left - self.effort.left() > EXPENSIVE * self.whole {
+                fewer = Some(self.shape.thinned()?);
+            }
+            let before = self.scale;
+            self.note(epsilon);
+            if (epsilon / self.goal).ln().abs() < 5e-3 || self.scale == before {
+                break;
+            }
+        }
+        self.bounds = self.bounds.without_sides();
+        Ok(())
+    }
+
+    /// Finds the smallest scale that is proved to keep the budget.
+    fn certify(&mut self, precise: &Evaluate) -> Result<Option<Calibrated>, AccountError> {
+        let mut best: Option<Calibrated> = None;
+        for _ in 0..60 {
+            if self.effort.left() == 0.0 {
+                break;
+            }
+            self.scale = round_up(self.scale);
+            let scale = self.scale;
+            let ledger = self.shape.ledger(scale)?;
+            let (epsilon, reading) = precise(&ledger)?;
+            if epsilon <= self.goal {
+                let better = (best.as_ref()).is_none_or(|best| scale < best.noise_multiplier);
+                if better {
+                    best = Some(Calibrated {
+                        noise_multiplier: scale,
+                        epsilon: reading,
+                        ledger,
+                    });
+                }
+                if epsilon >= self.goal * (1.0 - CLOSE) || scale <= LOWEST {
+                    break;
+                }
+            } else if scale >= HIGHEST {
+                break;
+            }
+            self.note(epsilon);
+            if self.bounds.is_tight() || round_up(self.scale) == scale {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Learns from the ε of the scale just tried, and chooses the next.
+    fn note(&mut self, epsilon: f64) {
+        self.bounds.note(self.scale, epsilon, self.goal);
+        self.scale = self.bounds.next(self.scale, epsilon, self.goal);
+    }
 }
 
 /// Where to look first: at 1, or where the least noisy round of an extreme schedule has a noise

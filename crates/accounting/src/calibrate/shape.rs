@@ -32,8 +32,8 @@ pub struct Shape {
 /// How records are drawn, the noise of each query, and how many such rounds follow one another.
 pub(super) type ShapedRound = (Sampling, Vec<QueryNoise>, u64);
 
-/// Most rounds of different noise a shape may list.
-const MOST_DISTINCT: u64 = 1_000_000;
+/// Most rounds of different noise a schedule may list.
+pub const MOST_DISTINCT: u64 = 1_000_000;
 
 impl Shape {
     /// No rounds yet, under add-or-remove-one.
@@ -99,7 +99,7 @@ impl Shape {
     /// use tacita_accounting::Sampling;
     /// let long = Shape::constant(Sampling::Poisson { rate: 0.01 }, 300);
     /// let short = Shape::constant(Sampling::Poisson { rate: 0.02 }, 100);
-    /// assert_eq!(long.followed_by(&short).ledger(1.0)?.steps(), 400);
+    /// assert_eq!(long.followed_by(&short).ledger(1.0)?.rounds_made(), 400);
     /// # Ok::<(), tacita_accounting::AccountError>(())
     /// ```
     #[must_use]
@@ -179,7 +179,7 @@ impl Shape {
     /// let shape = Shape::constant(Sampling::Poisson { rate: 0.01 }, 1000);
     /// assert!(shape.fixed()?.rounds().is_empty());
     /// let counted = shape.then(Sampling::Full {}, QueryNoise::Fixed(20.0), 1);
-    /// assert_eq!(counted.fixed()?.steps(), 1);
+    /// assert_eq!(counted.fixed()?.rounds_made(), 1);
     /// # Ok::<(), tacita_accounting::AccountError>(())
     /// ```
     pub fn fixed(&self) -> Result<Ledger, LedgerError> {

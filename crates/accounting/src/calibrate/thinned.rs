@@ -72,7 +72,7 @@ mod tests {
         let shape = Shape::after(&spent).followed_by(&growing);
         let (all, few) = (shape.ledger(8.0), shape.thinned().unwrap().ledger(8.0));
         let (all, few): (Ledger, Ledger) = (all.unwrap(), few.unwrap());
-        assert!(few.rounds().len() <= 2 * KINDS && few.steps() == all.steps());
+        assert!(few.rounds().len() <= 2 * KINDS && few.rounds_made() == all.rounds_made());
         let pld = Pld::default();
         let cost = |ledger| pld.epsilon(ledger, 1e-5).unwrap().upper_bound().unwrap();
         let (all, few) = (cost(&all), cost(&few));

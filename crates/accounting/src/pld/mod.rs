@@ -1,31 +1,16 @@
 //! The certified accountant: privacy loss distributions, bracketed from both sides.
+//!
+//! `proof` has all that must be right, with the argument beside it; `search` only chooses where to look,
+//! and cannot make a bound wrong.
 
-mod blend;
-mod bracket;
-mod closed;
-mod compose;
-mod fine;
-mod lattice;
-mod lower;
-mod making;
-mod moments;
-mod pair;
-mod profile;
-mod quadrature;
-mod reading;
-mod spectrum;
-mod steps;
-mod survey;
-mod transform;
-mod upper;
-mod window;
+mod proof;
+mod search;
 
 use crate::accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
 use crate::effort::Effort;
 use crate::ledger::Ledger;
 use crate::rdp::RdpCurve;
-use closed::Between;
-use steps::Steps;
+use proof::{DeltaBracket, EpsilonBracket, GaussianBounds, Rounds};
 
 /// Units of work of one reading: one to three seconds. Ordinary plans take a hundredth of it; see
 /// `examples/stress.rs`.
@@ -33,6 +18,9 @@ const WORK: f64 = 3.8e9;
 
 /// Part of the work of a search that is left that one reading may take.
 const PART_OF_EFFORT: f64 = 0.4;
+
+/// Relative width of brackets that steer a calibration.
+const ROUGH_WIDTH: f64 = 2e-2;
 
 /// The certified accountant: composes discretised privacy loss distributions and proves a lower
 /// and an upper end.
@@ -66,9 +54,6 @@ impl Default for Pld {
 }
 
 impl Pld {
-    /// Name shown beside its figures.
-    pub(crate) const NAME: &str = "pld";
-
     /// Asks for brackets of at most this width relative to the value (1e-8 to 1; default 1e-4).
     ///
     /// A bracket that cannot be had so narrow within the work limit is returned wider.
@@ -97,12 +82,16 @@ impl Pld {
         for &epsilon in epsilons {
             check_epsilon(epsilon)?;
         }
-        let steps = Steps::of(ledger);
-        let between = Between::of(&steps);
-        let brackets = if steps.is_symmetric() {
+        let rounds = Rounds::of(ledger);
+        let gaussians = GaussianBounds::of(&rounds);
+        let brackets = if rounds.is_symmetric() {
             vec![(0.0, 1.0); epsilons.len()]
         } else {
-            bracket::deltas(&steps, epsilons, self.relative_width, &Effort::new(WORK))
+            let effort = Effort::new(WORK);
+            search::deltas(&rounds, epsilons, self.relative_width, &effort)
+                .into_iter()
+                .map(|(removal, addition)| DeltaBracket::larger(removal, addition))
+                .collect()
         };
         // One curve for all, as a ledger of many kinds takes long to read.
         let mut renyi = None;
@@ -110,7 +99,7 @@ impl Pld {
             .map(|(bracket, &epsilon)| {
                 self.reading(
                     bracket,
-                    || between.delta(epsilon),
+                    || gaussians.delta(epsilon),
                     || {
                         let curve = match &mut renyi {
                             Some(curve) => curve,
@@ -132,13 +121,15 @@ impl Pld {
     ) -> Result<Reading, AccountError> {
         check_delta(delta)?;
         self.supports(ledger)?;
-        let steps = Steps::of(ledger);
-        let bracket = if steps.is_symmetric() {
+        let rounds = Rounds::of(ledger);
+        let bracket = if rounds.is_symmetric() {
             (0.0, f64::INFINITY)
         } else {
-            bracket::epsilon(&steps, delta, self.relative_width, effort)
+            let (removal, addition) = search::epsilon(&rounds, delta, self.relative_width, effort);
+            EpsilonBracket::larger(removal, addition)
         };
-        self.reading(bracket, || Between::of(&steps).epsilon(delta), renyi)
+        let gaussians = || GaussianBounds::of(&rounds).epsilon(delta);
+        self.reading(bracket, gaussians, renyi)
     }
 
     /// A bracket that came out wider than was asked for, as it does about ε = 0, or without end takes
@@ -176,12 +167,12 @@ impl Pld {
 
 impl Accountant for Pld {
     fn name(&self) -> &'static str {
-        Self::NAME
+        proof::NAME
     }
 
     fn supports(&self, ledger: &Ledger) -> Result<(), AccountError> {
         ledger.check_not_empty()?;
-        steps::check(ledger)
+        proof::check(ledger)
     }
 
     fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError> {
@@ -198,6 +189,10 @@ impl Accountant for Pld {
         let renyi = || Ok(RdpCurve::of(ledger)?.epsilon_up_within(delta, effort)?.0);
         let most = WORK.min(PART_OF_EFFORT * effort.left());
         effort.with_part(most, |part| self.epsilon_of(ledger, delta, part, renyi))
+    }
+
+    fn quicker(&self) -> Option<Box<dyn Accountant>> {
+        Some(Box::new(self.with_relative_width(ROUGH_WIDTH)))
     }
 
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError> {
@@ -262,7 +257,7 @@ mod tests {
             let pld = Pld::default();
             let whole = pld.epsilon(&ledger, 1e-6).unwrap();
             let (low, high) = (whole.lower_bound().unwrap(), whole.upper_bound().unwrap());
-            let steps = Steps::of(&ledger);
+            let rounds = Rounds::of(&ledger);
             let epsilons = [0.5 * high, high];
             let curve = pld.curve(&ledger, &epsilons).unwrap();
             for work in [0.0, 1e4, 1e6, 3e6, 1e7, 3e7, 2e8] {
@@ -271,8 +266,9 @@ mod tests {
                     .unwrap();
                 let (lower, upper) = (less.lower_bound().unwrap(), less.upper_bound().unwrap());
                 assert!(lower <= high && low <= upper, "{work}: {less:?} {whole:?}");
-                let deltas = bracket::deltas(&steps, &epsilons, 1e-4, &Effort::new(work));
-                for ((lower, upper), whole) in deltas.into_iter().zip(&curve) {
+                let deltas = search::deltas(&rounds, &epsilons, 1e-4, &Effort::new(work));
+                for ((removal, addition), whole) in deltas.into_iter().zip(&curve) {
+                    let (lower, upper) = DeltaBracket::larger(removal, addition);
                     assert!(lower <= whole.upper_bound().unwrap());
                     assert!(upper >= whole.lower_bound().unwrap());
                 }

@@ -156,7 +156,7 @@ impl RdpCurve {
 
     /// K(α) = (α−1)D_α, rounded up.
     ///
-    /// Where the quadratures take more work than is allowed, the dearest are replaced by bounds in closed
+    /// Where the quadratures take more work than is allowed, the most expensive are replaced by bounds in closed
     /// form, after neighbouring rounds were taken together.
     pub(crate) fn log_moment_up(&self, order: f64) -> f64 {
         let work = |segment: &Segment| segment.work(order, self.records);

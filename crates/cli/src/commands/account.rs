@@ -16,13 +16,16 @@ use tacita_accounting::{Ledger, Reading, check_delta, check_epsilon, whole_grid}
 
 /// Arguments of `tacita account`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 Examples:
   tacita account --ledger runs/digits-1/ledger.jsonl --delta 1e-5
   tacita account --records 60000 --batch 512 --epochs 10 --noise 1.0 --delta 1e-5 --accountant all
   tacita account --ledger a.json --ledger b.json --delta 1e-5 --plot spent.svg
 
-Bounds (≤) are proved, floating point included. Estimates (≈) guarantee nothing.")]
+Bounds (≤) are proved, floating point included. Estimates (≈) guarantee nothing."
+)]
 pub struct Args {
     /// Ledger of a run or of a plan, - for a plan from standard input; several are also stated together
     #[arg(long, value_name = "FILE", conflicts_with_all = ["records", "rate", "steps", "noise", "records_per_unit"])]
@@ -30,23 +33,13 @@ pub struct Args {
     #[command(flatten)]
     size: SizeArgs,
     /// Noise multiplier of the plan (noise std / sensitivity); several for joint queries, 4.0,28.5
-    #[arg(
-        long,
-        value_name = "Z",
-        value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "Z", value_delimiter = ',')]
     noise: Vec<f64>,
     /// Give ε at this δ
-    #[arg(
-        long,
-        value_name = "D",
-        required_unless_present = "epsilon",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "D", required_unless_present = "epsilon")]
     delta: Option<f64>,
     /// Give δ at this ε
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E")]
     epsilon: Option<f64>,
     /// pld, rdp, gdp, zcdp, tcdp or all
     #[arg(long, value_name = "NAME", default_value = "pld", value_parser = Choices::parse)]

@@ -16,7 +16,9 @@ use tacita_accounting::{
 
 /// Arguments of `tacita calibrate`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 Examples:
   tacita calibrate --epsilon 3 --delta 1e-5 --records 60000 --batch 512 --epochs 20
   tacita calibrate --epsilon 1.2 --delta 1e-5 --rate 0.01 --steps 5000 --growing-mu 2 --paper
@@ -24,48 +26,34 @@ Examples:
   tacita calibrate --epsilon 3 --delta 1e-5 --rate 0.01 --noise 1.1 --most-steps --spent ledger.json
 
 The multiplier is rounded up and the ε shown is that of the multiplier shown in JSON. The multiplier
-of a growing-μ schedule at step t of T is 1/(μ₀ ρ^(t/T)), t = 1..T; the one printed is 1/μ₀.")]
+of a growing-μ schedule at step t of T is 1/(μ₀ ρ^(t/T)), t = 1..T; the one printed is 1/μ₀."
+)]
 pub struct Args {
     /// Budget ε
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E")]
     epsilon: f64,
     /// Budget δ
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D")]
     delta: f64,
     #[command(flatten)]
     size: SizeArgs,
     /// Let μ = 1/multiplier grow by this factor over the run (noise falls); may be repeated
-    #[arg(
-        long,
-        value_name = "RHO",
-        value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "RHO", value_delimiter = ',')]
     growing_mu: Vec<f64>,
     /// Relative multipliers of the steps: a file with a JSON array, one number per step
     #[arg(long, value_name = "FILE", conflicts_with_all = ["growing_mu", "steps", "epochs"])]
     shape: Option<PathBuf>,
     /// Pay for a side query (OSO) by raising the gradient's noise by this share, say 0.01
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE")]
     side_query_increase: Option<f64>,
     /// Pay for a side query (a clip count) of this noise multiplier in every step
-    #[arg(
-        long,
-        value_name = "Z",
-        conflicts_with = "side_query_increase",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "Z", conflicts_with = "side_query_increase")]
     side_query_noise: Option<f64>,
     /// Give the most steps within the budget at --noise instead
     #[arg(long, requires = "noise", conflicts_with_all = ["steps", "epochs", "growing_mu", "shape", "paper", "side_query_increase"])]
     most_steps: bool,
     /// Noise multiplier for --most-steps
-    #[arg(
-        long,
-        value_name = "Z",
-        requires = "most_steps",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "Z", requires = "most_steps")]
     noise: Option<f64>,
     /// Ledger of rounds that were made already and count against the budget
     #[arg(long, value_name = "FILE", conflicts_with = "records_per_unit")]
@@ -274,7 +262,7 @@ fn longest(
         "noise_multiplier": noise,
         "steps": steps,
     });
-    let after = match spent.steps() {
+    let after = match spent.rounds_made() {
         0 => String::new(),
         made => format!(", after the {made} already made"),
     };

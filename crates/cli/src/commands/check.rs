@@ -1,15 +1,17 @@
 //! `tacita check`: what is wrong with records, for the operator's eyes only.
 
-use crate::datasets::{self, BadRecords, Listed, Opened, Source};
 use crate::number::count;
 use crate::run::Settings;
 use anyhow::{Result, ensure};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use tacita_datasets::{self as datasets, BadRecords, Listed, Opened, Source};
 
 /// Arguments of `tacita check`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 NOT PRIVATE: what it prints depends on single records. It is for the screen of whoever may see them, and for \
 nobody else; settings chosen by it are not covered by any guarantee.
 
@@ -18,7 +20,8 @@ look first. The arguments are those of `tacita train`; settings that are not abo
 
 Examples:
   tacita check --csv patients.csv --label outcome --schema patients.toml --records 5000
-  tacita check run.toml --show-values")]
+  tacita check run.toml --show-values"
+)]
 pub struct Args {
     /// Settings in TOML, with the names of the flags; flags count more
     #[arg(value_name = "FILE")]

@@ -1,14 +1,13 @@
 //! `tacita predict`: what a trained model says of new input.
 
-use crate::datasets::{self, RecordSet, chunks};
-use crate::models::Scored;
-use crate::run::{FromSet, RunFolder, Visitor, with_model};
-use anyhow::{Context, Result, bail};
-use burn::tensor::Device;
-use burn::tensor::activation::softmax;
+use crate::device::host;
+use crate::models::ModelSpec;
+use crate::run::{RunFolder, workbench};
+use anyhow::{Result, bail};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
+use tacita_datasets as datasets;
 
 /// Arguments of `tacita predict`.
 #[derive(Debug, clap::Args)]
@@ -51,16 +50,17 @@ pub fn run(args: &Args) -> Result<()> {
     let delimiter = options.schema.delimiter;
     let text = args.text.as_deref();
     let inputs = datasets::read_inputs(&args.input, preparation, text, delimiter, vectors)?;
-    let device = crate::run::device("cpu")?;
     let classes = &preparation.classes;
-    let predict = Predict {
-        folder: &folder,
-        records: inputs.records,
-        device: device.clone(),
+    let spec = ModelSpec {
+        name: record.model,
+        shape: record.shape,
+        classes: classes.len(),
+        hidden: record.settings.hidden,
+        seed: None,
     };
-    let hidden = record.settings.hidden;
-    let (name, shape) = (record.model, record.shape);
-    let rows = with_model(name, shape, classes.len(), hidden, None, &device, predict)?;
+    let mut bench = workbench(spec, &host())?;
+    bench.load(&folder.model())?;
+    let rows = bench.probabilities(&inputs.records)?;
     let mut out = std::io::stdout().lock();
     for (name, row) in inputs.names.iter().zip(rows) {
         let best = (0..row.len())
@@ -84,30 +84,4 @@ pub fn run(args: &Args) -> Result<()> {
         }
     }
     Ok(())
-}
-
-struct Predict<'a> {
-    folder: &'a RunFolder,
-    records: RecordSet,
-    device: Device,
-}
-
-impl Visitor for Predict<'_> {
-    type Output = Vec<Vec<f32>>;
-
-    fn visit<R: FromSet, M: Scored<R::Batch>>(self, model: M) -> Result<Self::Output> {
-        let model = tacita::load_model(model, &self.folder.model())?;
-        let records =
-            R::from_set(self.records).context("the input is of another kind than the model")?;
-        let mut rows = Vec::new();
-        for batch in chunks(&records, 500, &self.device) {
-            let Some(values) = model.class_values(batch) else {
-                bail!("an autoencoder has no classes to predict");
-            };
-            let [_, classes] = values.dims();
-            let values: Vec<f32> = softmax(values, 1).into_data().iter::<f32>().collect();
-            rows.extend(values.chunks(classes).map(<[f32]>::to_vec));
-        }
-        Ok(rows)
-    }
 }

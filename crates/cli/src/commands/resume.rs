@@ -1,6 +1,6 @@
 //! `tacita resume`: resumes a run that stopped or died.
 
-use super::train;
+use super::summary;
 use crate::run::{self, Locations, Output, RunFolder};
 use crate::tune;
 use anyhow::{Result, ensure};
@@ -70,5 +70,5 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         ..Locations::default()
     };
     let outcome = run::resume(&args.folder, given, output)?;
-    Ok(train::finish(&outcome, args.json, output))
+    Ok(summary::print(&outcome, args.json, output))
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
-use tacita_accounting::calibrate::{QueryNoise, Shape};
+use tacita_accounting::calibrate::{MOST_DISTINCT, QueryNoise, Shape};
 use tacita_accounting::{Ledger, Sampling};
 
 /// Relative noise of the steps; the scale is what calibration finds.
@@ -100,5 +100,3 @@ impl Schedule {
         }
     }
 }
-
-const MOST_DISTINCT: u64 = 1_000_000;

@@ -1,6 +1,6 @@
 //! How figures are shown: rounded against us, `≤` for bounds, `≈` for estimates.
 
-use crate::number::decimal;
+use crate::number::{Rounding, decimal};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tacita_accounting::{Ledger, Neighbours, Reading, Sampling};
@@ -10,17 +10,17 @@ const DIGITS: i32 = 5;
 
 /// A positive number with five significant digits, rounded up.
 pub fn up(value: f64) -> String {
-    rounded(value, 1.0)
+    rounded(value, Rounding::Up)
 }
 
 /// A positive number with five significant digits, rounded down.
 pub fn down(value: f64) -> String {
-    rounded(value, -1.0)
+    rounded(value, Rounding::Down)
 }
 
 /// As it would be typed, so without commas and raised digits.
-fn rounded(value: f64, direction: f64) -> String {
-    match decimal(value, DIGITS, direction, -4..7) {
+fn rounded(value: f64, rounding: Rounding) -> String {
+    match decimal(value, DIGITS, rounding, -4..7) {
         None => value.to_string(),
         Some((text, 0)) => text,
         Some((text, exponent)) => format!("{text}e{exponent}"),

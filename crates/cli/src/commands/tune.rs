@@ -1,6 +1,7 @@
 //! `tacita tune`: a search for settings whose budget covers the whole search.
 
-use super::train::STOPPED;
+use super::summary::STOPPED;
+use crate::device::DeviceName;
 use crate::run::Output;
 use crate::tune;
 use anyhow::{Context, Result};
@@ -45,7 +46,7 @@ pub struct Args {
     dry_run: bool,
     /// cpu, cuda, cuda:1, ... or wgpu, for all runs [default: that of the space, or cpu]
     #[arg(long, value_name = "NAME")]
-    device: Option<String>,
+    device: Option<DeviceName>,
     /// Print the report in JSON
     #[arg(long)]
     json: bool,
@@ -63,7 +64,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         quiet: args.quiet,
         timing: false,
     };
-    let device = args.device.clone();
+    let device = args.device;
     let Some(out) = &args.out else {
         let preview = tune::preview(&text, device, output);
         print!("{}", preview.with_context(|| format!("{shown}"))?);

@@ -1,7 +1,7 @@
 //! Convolutions that widen the channels, and transposed ones that narrow them again.
 
-use super::batch::{Unlabelled, mean_squared_error};
 use super::cnn::same_on_all_sides;
+use super::loss::mean_squared_error;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::activation::leaky_relu;
@@ -9,6 +9,7 @@ use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use tacita::ops::{relu, sigmoid};
+use tacita_datasets::Labelled;
 
 /// Configuration of an [`Autoencoder`].
 #[derive(Config, Debug)]
@@ -84,8 +85,9 @@ impl Autoencoder {
     }
 }
 
-impl PrivateModel<Unlabelled> for Autoencoder {
-    fn losses(&self, batch: Unlabelled) -> Tensor<1> {
+/// The classes of the images have no part in it.
+impl PrivateModel<Labelled<Tensor<4>>> for Autoencoder {
+    fn losses(&self, batch: Labelled<Tensor<4>>) -> Tensor<1> {
         mean_squared_error(self.forward(batch.inputs.clone()), batch.inputs)
     }
 }

@@ -1,6 +1,6 @@
 //! Convolutions and pooling, then two linear layers.
 
-use super::batch::{Labelled, cross_entropy};
+use super::loss::cross_entropy;
 use burn::config::Config;
 use burn::module::Module;
 use burn::nn::activation::{Activation, ActivationConfig};
@@ -9,6 +9,7 @@ use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig, MaxPool2d, MaxPool2dConfig};
 use tacita::ops::activate;
+use tacita_datasets::Labelled;
 
 /// Mean and deviation of MNIST's pixels, as PyTorch's example for it states them.
 const MNIST_PIXELS: [f64; 2] = [0.1307, 0.3081];

@@ -1,12 +1,13 @@
 //! The mean of word vectors through two linear layers.
 
-use super::batch::{Labelled, cross_entropy};
+use super::loss::cross_entropy;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Embedding, EmbeddingConfig, Linear, LinearConfig};
 use tacita::ops::relu;
+use tacita_datasets::Labelled;
 
 /// Configuration of an [`EmbeddingMlp`].
 #[derive(Config, Debug)]

@@ -1,11 +1,12 @@
 //! An LSTM over embedded tokens; its state after the last of them is classified.
 
-use super::batch::{Labelled, cross_entropy};
+use super::loss::cross_entropy;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Embedding, EmbeddingConfig, Linear, LinearConfig, Lstm, LstmConfig};
+use tacita_datasets::Labelled;
 
 /// Configuration of an [`LstmClassifier`].
 #[derive(Config, Debug)]

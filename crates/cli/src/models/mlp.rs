@@ -1,6 +1,6 @@
 //! Linear layers with an activation between them.
 
-use super::batch::{Labelled, cross_entropy};
+use super::loss::cross_entropy;
 use burn::config::Config;
 use burn::module::Module;
 use burn::nn::activation::{Activation, ActivationConfig};
@@ -8,6 +8,7 @@ use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
 use tacita::layers::{Linear, LinearConfig};
 use tacita::ops::activate;
+use tacita_datasets::Labelled;
 
 /// Configuration of an [`Mlp`].
 #[derive(Config, Debug)]

@@ -1,7 +1,7 @@
 //! A residual network of nine weighted layers, with group normalisation.
 
-use super::batch::{Labelled, cross_entropy};
 use super::cnn::same_on_all_sides;
+use super::loss::cross_entropy;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -9,6 +9,7 @@ use tacita::PrivateModel;
 use tacita::layers::MaxPool2dConfig;
 use tacita::layers::{Conv2d, Conv2dConfig, GroupNorm, GroupNormConfig, Linear, LinearConfig};
 use tacita::ops::relu;
+use tacita_datasets::Labelled;
 
 /// Configuration of a [`Resnet9`] for 32 × 32 images.
 #[derive(Config, Debug)]

@@ -1,7 +1,6 @@
 //! How well a model does on a batch, and what it answers.
 
 use super::autoencoder::Autoencoder;
-use super::batch::{Labelled, Unlabelled};
 use super::cnn::Cnn;
 use super::embedding_mlp::EmbeddingMlp;
 use super::lstm::LstmClassifier;
@@ -12,6 +11,7 @@ use super::vgg11::Vgg11;
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 use tacita::PrivateModel;
+use tacita_datasets::Labelled;
 
 /// What a model's score on a record means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Score {
 }
 
 /// A model whose answers can be scored.
-pub trait Scored<Batch>: PrivateModel<Batch> {
+pub trait Scored<Batch>: PrivateModel<Batch> + 'static {
     /// What the scores mean.
     const SCORE: Score;
 
@@ -72,15 +72,15 @@ classifier!(EmbeddingMlp, Tensor<2, Int>, |model, tokens| model.forward(tokens))
 classifier!(LstmClassifier, Tensor<2, Int>, |model, tokens| model.forward(tokens));
 classifier!(Transformer, Tensor<2, Int>, |model, tokens| model.forward(tokens));
 
-impl Scored<Unlabelled> for Autoencoder {
+impl Scored<Labelled<Tensor<4>>> for Autoencoder {
     const SCORE: Score = Score::SquaredError;
 
-    fn scores(&self, batch: Unlabelled) -> Vec<f64> {
+    fn scores(&self, batch: Labelled<Tensor<4>>) -> Vec<f64> {
         let losses = self.valid().losses(batch);
         losses.into_data().iter::<f64>().collect()
     }
 
-    fn class_values(&self, _: Unlabelled) -> Option<Tensor<2>> {
+    fn class_values(&self, _: Labelled<Tensor<4>>) -> Option<Tensor<2>> {
         None
     }
 }

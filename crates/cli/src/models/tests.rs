@@ -7,7 +7,8 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use tacita::PrivateModel;
 use tacita::testkit::assert_matches_per_sample_loop;
 
-use crate::random::SplitMix;
+use tacita_datasets::Labelled;
+use tacita_datasets::random::SplitMix;
 
 fn device() -> Device {
     Device::default().autodiff()
@@ -136,6 +137,7 @@ fn row_and_picture_models_equal_the_per_sample_loop() {
     let model = AutoencoderConfig::new(vec![1, 2, 3]).init(&device);
     assert_matches_per_sample_loop(&model, 3, |model, range| {
         let inputs = pictures.clone().narrow(0, range.start, range.len());
-        model.losses(Unlabelled { inputs })
+        let labels = Tensor::zeros([range.len()], &inputs.device());
+        model.losses(Labelled { inputs, labels })
     });
 }

@@ -1,6 +1,6 @@
 //! A transformer encoder whose mean output is classified.
 
-use super::batch::{Labelled, cross_entropy};
+use super::loss::cross_entropy;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
@@ -9,6 +9,7 @@ use tacita::layers::{
     Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig,
     TransformerEncoder, TransformerEncoderConfig, TransformerEncoderInput,
 };
+use tacita_datasets::Labelled;
 
 /// Configuration of a [`Transformer`].
 #[derive(Config, Debug)]

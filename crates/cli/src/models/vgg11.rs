@@ -1,7 +1,7 @@
 //! VGG-11: eight convolutions, then three linear layers or one.
 
-use super::batch::{Labelled, cross_entropy};
 use super::cnn::same_on_all_sides;
+use super::loss::cross_entropy;
 use burn::config::Config;
 use burn::module::Module;
 use burn::nn::Initializer;
@@ -10,6 +10,7 @@ use tacita::PrivateModel;
 use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
 use tacita::layers::{MaxPool2d, MaxPool2dConfig};
 use tacita::ops::relu;
+use tacita_datasets::Labelled;
 
 /// He et al. 2015 for ReLU, as such networks usually start: each layer keeps the scale of what it gets, and nothing
 /// here normalises.

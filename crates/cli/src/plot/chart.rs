@@ -57,6 +57,32 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// Linear axes with nothing on them yet.
+    pub fn new(
+        title: impl Into<String>,
+        x_label: impl Into<String>,
+        y_label: impl Into<String>,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            x_label: x_label.into(),
+            y_label: y_label.into(),
+            log_x: false,
+            log_y: false,
+            from_zero: true,
+            series: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// Axes for δ over ε.
+    pub fn privacy_curve() -> Self {
+        Self {
+            log_y: true,
+            ..Self::new("Privacy curve", "ε", "δ")
+        }
+    }
+
     /// Range of all finite points: ((least x, greatest x), (least y, greatest y)).
     pub fn range(&self) -> ((f64, f64), (f64, f64)) {
         let empty = (f64::INFINITY, f64::NEG_INFINITY);

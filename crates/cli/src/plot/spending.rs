@@ -1,6 +1,7 @@
 //! The privacy curve and the budget spent over the steps, for one or several schedules.
 
 use super::chart::{Chart, Series, Stroke};
+use super::prefixes::prefixes;
 use super::svg::render;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -13,26 +14,8 @@ const POINTS: u64 = 24;
 
 /// Draws `ledgers` (with their names): δ over ε, and ε at `delta` over the steps.
 pub fn spent(path: &Path, ledgers: &[(String, Ledger)], delta: f64) -> Result<()> {
-    let mut curve = Chart {
-        title: "Privacy curve".to_string(),
-        x_label: "ε".to_string(),
-        y_label: "δ".to_string(),
-        log_x: false,
-        log_y: true,
-        from_zero: true,
-        series: Vec::new(),
-        marks: Vec::new(),
-    };
-    let mut spending = Chart {
-        title: format!("Budget spent, δ = {delta:e}"),
-        x_label: "steps".to_string(),
-        y_label: "ε".to_string(),
-        log_x: false,
-        log_y: false,
-        from_zero: true,
-        series: Vec::new(),
-        marks: Vec::new(),
-    };
+    let mut curve = Chart::privacy_curve();
+    let mut spending = Chart::new(format!("Budget spent, δ = {delta:e}"), "steps", "ε");
     for (colour, (name, ledger)) in ledgers.iter().enumerate() {
         let known: Vec<Known> = accountants()
             .into_iter()
@@ -109,11 +92,7 @@ pub fn over_steps(
     points: u64,
 ) -> Result<Vec<(f64, Reading)>, AccountError> {
     let mut readings = vec![(0.0, Reading::UpperBound(0.0))];
-    let steps = ledger.steps();
-    for index in 1..=points.min(steps) {
-        // Denser at the start, where the curve is steep.
-        let share = index as f64 / points.min(steps) as f64;
-        let made = ((steps as f64 * share * share).ceil() as u64).clamp(1, steps);
+    for made in prefixes(ledger.rounds_made(), points) {
         let reading = accountant.epsilon(&ledger.prefix(made), delta)?;
         readings.push((made as f64, reading));
     }

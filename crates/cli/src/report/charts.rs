@@ -92,14 +92,9 @@ fn spending(figures: &Figures) -> Explained {
         .collect();
     Explained {
         chart: Chart {
-            title: "Budget over the run".to_string(),
-            x_label: "rounds".to_string(),
-            y_label: "ε".to_string(),
-            log_x: false,
-            log_y: false,
-            from_zero: true,
             series: lines,
             marks,
+            ..Chart::new("Budget over the run", "rounds", "ε")
         },
         note: format!(
             "ε at δ = {} of a plan that ends after so many rounds. Only its right end, the whole plan, is \
@@ -121,18 +116,13 @@ pub fn curve(figures: &Figures) -> Explained {
         .collect();
     Explained {
         chart: Chart {
-            title: "Privacy curve".to_string(),
-            x_label: "ε".to_string(),
-            y_label: "δ".to_string(),
-            log_x: false,
-            log_y: true,
-            from_zero: true,
             series: vec![series(
                 "certified bound",
                 (0, Stroke::Solid),
                 points.collect(),
             )],
             marks,
+            ..Chart::privacy_curve()
         },
         note: "The plan keeps every pair (ε, δ) on or above the line at once, not only the one quoted."
             .to_string(),
@@ -155,14 +145,8 @@ fn traces(title: &str, traces: &[Trace], steps: u64) -> Chart {
         })
         .collect();
     Chart {
-        title: title.to_string(),
-        x_label: "step".to_string(),
-        y_label: title.to_lowercase(),
-        log_x: false,
-        log_y: false,
-        from_zero: true,
         series: lines,
-        marks: Vec::new(),
+        ..Chart::new(title, "step", title.to_lowercase())
     }
 }
 
@@ -191,14 +175,8 @@ fn noise(facts: &Facts) -> Option<Explained> {
         .collect();
     Some(Explained {
         chart: Chart {
-            title: "Noise multiplier".to_string(),
-            x_label: "step".to_string(),
-            y_label: "noise multiplier".to_string(),
-            log_x: false,
-            log_y: false,
-            from_zero: true,
             series: lines,
-            marks: Vec::new(),
+            ..Chart::new("Noise multiplier", "step", "noise multiplier")
         },
         note: "Noise standard deviation over sensitivity, fixed before the first step.".to_string(),
     })
@@ -215,18 +193,12 @@ fn accuracy(facts: &Facts) -> Option<Explained> {
     let points = over_steps.iter().map(|&(x, y)| (x as f64, 100.0 * y));
     Some(Explained {
         chart: Chart {
-            title: "Accuracy".to_string(),
-            x_label: "step".to_string(),
-            y_label: "right answers, %".to_string(),
-            log_x: false,
-            log_y: false,
-            from_zero: true,
             series: vec![series(
                 "public test records",
                 (3, Stroke::Solid),
                 points.collect(),
             )],
-            marks: Vec::new(),
+            ..Chart::new("Accuracy", "step", "right answers, %")
         },
         note: format!("On {on}."),
     })

@@ -42,10 +42,10 @@ pub fn check(facts: &Facts) -> Result<()> {
         );
     }
     ensure!(
-        facts.rounds_made <= facts.plan.steps(),
+        facts.rounds_made <= facts.plan.rounds_made(),
         "rounds_made is {}, but the plan has only {} rounds",
         facts.rounds_made,
-        facts.plan.steps()
+        facts.plan.rounds_made()
     );
     check_phases(facts)?;
     check_trace(&facts.learning_rate).context("learning_rate")?;
@@ -63,13 +63,13 @@ pub fn check(facts: &Facts) -> Result<()> {
 /// than the facts claim. (More rounds are possible: rounds lost in a crash count as spent.)
 pub fn agree(facts: &Facts, ledger: &LedgerRecord) -> Result<()> {
     let (plan, private_keys) = (&ledger.plan, ledger.private);
-    let released = ledger.released.steps();
+    let released = ledger.released.rounds_made();
     ensure!(
         facts.plan == *plan,
         "the facts and the ledger hold different plans ({} and {} rounds); one of them was edited or \
          belongs to another run",
-        facts.plan.steps(),
-        plan.steps()
+        facts.plan.rounds_made(),
+        plan.rounds_made()
     );
     let claimed = facts.keys == KeySource::OperatingSystem;
     ensure!(
@@ -154,9 +154,9 @@ pub fn rounds_of_phases(facts: &Facts) -> Vec<Vec<Round>> {
 fn check_phases(facts: &Facts) -> Result<()> {
     let total = (facts.phases.iter()).fold(0_u64, |sum, phase| sum.saturating_add(phase.rounds));
     ensure!(
-        total == facts.plan.steps(),
+        total == facts.plan.rounds_made(),
         "the phases have {total} rounds in all, the plan has {}; every release needs a purpose",
-        facts.plan.steps()
+        facts.plan.rounds_made()
     );
     let of_kind = |kind| facts.phases.iter().filter(|p| p.kind == kind).count();
     ensure!(

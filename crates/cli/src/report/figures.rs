@@ -2,6 +2,7 @@
 
 use super::check::rounds_of_phases;
 use super::facts::{Facts, PhaseKind, Tuning};
+use crate::plot::prefixes;
 use anyhow::Result;
 use serde::Serialize;
 use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading};
@@ -220,8 +221,6 @@ fn round_grid(end: f64) -> Vec<f64> {
 }
 
 fn spending(ledger: &Ledger, delta: f64) -> Result<Vec<Spent>, AccountError> {
-    let rounds = ledger.steps();
-    let points = SPENDING_POINTS.min(rounds);
     let accountant = certifier(ledger, DRAWN_WIDTH);
     let top = |reading: Result<Reading, AccountError>| match reading {
         Ok(Reading::UpperBound(value) | Reading::Estimate(value)) => Some(value),
@@ -230,10 +229,7 @@ fn spending(ledger: &Ledger, delta: f64) -> Result<Vec<Spent>, AccountError> {
     };
     let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
     let mut spent = Vec::new();
-    for index in 1..=points {
-        // Closer together at the start, where ε grows quickest.
-        let share = (index as f64 / points as f64).powi(2);
-        let made = ((share * rounds as f64).ceil() as u64).clamp(index, rounds);
+    for made in prefixes(ledger.rounds_made(), SPENDING_POINTS) {
         let prefix = ledger.prefix(made);
         spent.push(Spent {
             rounds: made,

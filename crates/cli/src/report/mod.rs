@@ -8,12 +8,15 @@ mod charts;
 mod check;
 pub mod facts;
 mod figures;
+mod folder;
 mod odds;
 pub mod page;
 pub mod words;
 
 #[cfg(test)]
 mod tests;
+
+pub use folder::{read, write, write_all};
 
 use anyhow::Result;
 use facts::{Facts, Tuning};
@@ -71,7 +74,7 @@ impl Report {
     pub fn with_ledger(mut facts: Facts, ledger: &LedgerRecord) -> Result<Self> {
         check::check(&facts)?;
         check::agree(&facts, ledger)?;
-        facts.rounds_made = ledger.released.steps();
+        facts.rounds_made = ledger.released.rounds_made();
         Self::new(facts)
     }
 

@@ -208,7 +208,7 @@ fn rate(rounds: &[Round], facts: &Facts) -> String {
 }
 
 fn steps(facts: &Facts, planned: u64) -> String {
-    if facts.rounds_made < facts.plan.steps() {
+    if facts.rounds_made < facts.plan.rounds_made() {
         format!(
             "{} planned; the run stopped early (see above).",
             count(planned)
@@ -364,7 +364,7 @@ pub fn accountant(name: &str) -> &str {
 
 /// The note of a run that stopped before its plan ended.
 pub fn stopped_early(facts: &Facts) -> Option<String> {
-    let (made, planned) = (facts.rounds_made, facts.plan.steps());
+    let (made, planned) = (facts.rounds_made, facts.plan.rounds_made());
     (made < planned).then(|| {
         format!(
             "Stopped early: {} of {} planned rounds count as released. The guarantee is still that of \

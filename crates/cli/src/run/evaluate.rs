@@ -1,9 +1,9 @@
 //! Scores of a model on held-out records.
 
-use crate::datasets::chunks;
 use crate::models::Scored;
 use burn::tensor::Device;
 use tacita::Records;
+use tacita_datasets::chunks;
 
 /// Records of one evaluation batch.
 const CHUNK: usize = 500;

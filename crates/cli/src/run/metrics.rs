@@ -1,6 +1,6 @@
 //! What may be published of a run's course, a line for some of its steps.
 
-use super::write_whole;
+use crate::files::write_whole;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -58,7 +58,7 @@ impl Metrics {
     }
 
     /// All lines.
-    pub fn lines(&self) -> &[Metric] {
-        &self.lines
+    pub fn into_lines(self) -> Vec<Metric> {
+        self.lines
     }
 }

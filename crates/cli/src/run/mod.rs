@@ -1,50 +1,56 @@
 //! A training run, from settings to a folder that holds all there is to publish.
 //!
 //! ```text
-//! Settings (flags, TOML) ─▶ Resolved (data, model, plan) ─▶ training ─▶ RunFolder ─▶ report
+//! Settings ─▶ Source ─▶ PublicFacts ─▶ PlannedRun ─▶ RunFolder ─▶ Outcome
 //! ```
+//!
+//! | stage | file | what it is |
+//! |---|---|---|
+//! | [`Settings`] | `settings/` | flags and TOML, checked as they are read; presets and defaults |
+//! | `Source` | `settings/source.rs` | where the records come from (a type of the data-set crate), opened or not |
+//! | [`PublicFacts`] | `public_facts.rs` | what a plan must know of them, from the open source or from declarations alone |
+//! | [`PlannedRun`] | `planned_run/` | every setting known, the plan certified |
+//! | [`RunFolder`] | `run_folder/` | the folder, and the record that a run can be resumed from |
+//! | [`Outcome`] | `training.rs` | training, then `score.rs` (a release), `describe.rs` and `save.rs` |
+//!
+//! Everyone takes this road: [`train`] all of it (`new_run.rs`), [`resume`] from a folder that is there
+//! (`resumed_run.rs`), [`dry_run`] up to the planned run. Models are used through [`Workbench`], whatever their types.
 
-mod choose_model;
-mod defaults;
-mod device;
-mod diagnose;
+mod course;
+mod describe;
+mod dry_run;
 mod estimate;
 mod evaluate;
-mod facts;
-mod files;
-mod finish;
-mod folder;
-#[cfg(any(feature = "cuda", test))]
-mod full_card;
+pub mod initial_weights;
 mod metrics;
-mod operator;
-mod plain;
-mod policies;
-mod preset;
+mod new_run;
+mod open_run;
+mod outcome;
+mod planned_run;
 mod progress;
-pub mod public_start;
-mod resolved;
+mod public_facts;
+mod resumed_run;
+mod run_folder;
 mod same_data;
+mod save;
+mod score;
 mod settings;
 mod spending;
-mod times;
-mod train;
+mod stop;
+mod training;
+mod workbench;
 
-pub use choose_model::{FromSet, ModelName, Visitor, with_model};
-pub use defaults::{known, known_shape};
-pub use device::{device, precision};
-pub use diagnose::{Look, diagnose};
-pub use estimate::estimate;
-pub use files::{lock, make, write_lasting, write_whole};
-pub use folder::{Part, PartOfSearch, RUN_RECORD, RunFolder, RunRecord};
-pub use operator::Locations;
-pub use plain::train_without_privacy;
-pub use preset::Preset;
+pub use dry_run::{DryRun, dry_run};
+pub use estimate::Estimate;
+pub use evaluate::{evaluate, mean};
+pub use initial_weights::InitialWeights;
+pub use new_run::train;
+pub use outcome::{Outcome, Output};
+pub use planned_run::{Committed, DraftRun, PlannedRun, worth_a_step};
 pub use progress::words;
-pub use public_start::{PublicStart, StartedFrom};
-pub use resolved::{PublicFacts, Resolved, worth_a_step};
-pub use settings::Settings;
-pub use times::hide_times;
-pub use train::{
-    Outcome, Output, check_model, look, resume, start, stop_requested, watch_for_stop,
-};
+pub use public_facts::{DeclaredFacts, PublicFacts};
+pub use resumed_run::resume;
+pub use run_folder::{Locations, Part, PartOfSearch, RunFolder, RunRecord, StartedFrom};
+pub use settings::{Preset, Settings};
+pub use stop::{stop_requested, watch_for_stop};
+pub use workbench::{TrainedBench, Workbench, begun_workbench, workbench};

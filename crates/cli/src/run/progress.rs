@@ -1,11 +1,14 @@
 //! What is shown during a run. Nothing here depends on the data but through released values, unless the
 //! time left is asked for.
 
+use super::outcome::Output;
+use super::planned_run::PlannedRun;
+use super::run_folder::{RunRecord, StartedFrom};
 use super::spending::Spending;
-use super::{Output, Resolved, StartedFrom};
-use crate::number::{count, up};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tacita::Progress;
+use tacita_accounting::decimal::{count, up};
 
 /// The plan in words, then a bar with the steps and ε so far.
 pub struct ProgressLine {
@@ -16,18 +19,18 @@ pub struct ProgressLine {
 impl ProgressLine {
     /// Says what will be done and draws an empty bar.
     pub fn start(
-        run: &Resolved,
-        name: &str,
+        run: &PlannedRun,
+        record: &RunRecord,
         parameters: usize,
-        start: Option<&StartedFrom>,
         output: Output,
-        spending: Spending,
-    ) -> Self {
+    ) -> Result<Self> {
+        let spending = Spending::forecast(&run.plan)?;
         if output.quiet {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            return Self { bar, spending };
+            return Ok(Self { bar, spending });
         }
-        eprintln!("{}", words(run, name, Some(parameters), start));
+        let start = record.start.as_ref();
+        eprintln!("{}", words(run, &record.name, Some(parameters), start));
         let style = ProgressStyle::with_template(match output.timing {
             true => "  {bar:30} step {pos}/{len}  ε so far ≈ {msg}  {eta} left (NOT PRIVATE)",
             false => "  {bar:30} step {pos}/{len}  ε so far ≈ {msg}",
@@ -35,7 +38,7 @@ impl ProgressLine {
         let bar = ProgressBar::new(run.plan.steps());
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message("0.00");
-        Self { bar, spending }
+        Ok(Self { bar, spending })
     }
 
     /// Begins at the step of a checkpoint, so that the time left is that of what remains.
@@ -61,7 +64,7 @@ impl ProgressLine {
 
 /// A run in a few lines.
 pub fn words(
-    run: &Resolved,
+    run: &PlannedRun,
     name: &str,
     parameters: Option<usize>,
     start: Option<&StartedFrom>,
@@ -76,7 +79,7 @@ pub fn words(
     let own = run.settings.own_data().is_some();
     lines.push(format!(
         "Training {}{} on {name}, {} records",
-        run.model.name(),
+        run.model.name.name(),
         parameters.map_or_else(String::new, |parameters| {
             format!(" ({} parameters)", count(parameters as u64))
         }),
@@ -113,7 +116,10 @@ pub fn words(
             start.extent()
         ));
     }
-    let mut policy = settings.clipping.clone().unwrap_or_default();
+    let mut policy = settings
+        .clipping
+        .as_ref()
+        .map_or_else(String::new, ToString::to_string);
     if settings.per_layer {
         policy.push_str(" per layer");
     }
@@ -125,9 +131,9 @@ pub fn words(
     }
     lines.push(format!(
         "  policy      clipping {policy}; {} at rate {} ({})",
-        settings.optimizer.as_deref().unwrap_or_default(),
+        run.optimizer,
         settings.learning_rate.unwrap_or(f64::NAN),
-        settings.rate_schedule.as_deref().unwrap_or_default(),
+        settings.rate_schedule.unwrap_or_default(),
     ));
     let noise: Vec<String> = (plan.noise_multipliers(0).iter())
         .map(|z| format!("{z:.4}"))

@@ -1,5 +1,6 @@
 //! ε of the steps made so far, for the progress bar.
 
+use crate::plot::prefixes;
 use anyhow::Result;
 use tacita::CheckedPlan;
 use tacita_accounting::{Accountant, Pld};
@@ -27,17 +28,14 @@ impl Spending {
         let accountant = Pld::default().with_relative_width(RELATIVE_WIDTH);
         let steps = plan.steps();
         let many = plan.ledger().rounds().len() > 50;
-        let asked = if many { FEW_POINTS } else { POINTS }.min(steps);
+        let asked = if many { FEW_POINTS } else { POINTS };
         let mut points = vec![(0.0, 0.0)];
-        for index in 1..=asked {
-            // Closer together at the start, where ε grows quickest.
-            let share = (index as f64 / asked as f64).powi(2);
-            let made = (share * steps as f64).ceil().max(index as f64);
-            let rounds = plan.statistics() + made as u64;
+        for made in prefixes(steps, asked) {
+            let rounds = plan.statistics() + made;
             let reading = accountant.epsilon(&plan.ledger().prefix(rounds), plan.delta())?;
             let whole = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
             if let Some(epsilon) = reading.upper_bound() {
-                points.push((made, epsilon.min(whole)));
+                points.push((made as f64, epsilon.min(whole)));
             }
         }
         Ok(Self { points })

@@ -9,7 +9,6 @@
 //!   run but the best (Papernot and Steinke 2022). That costs little more than one run.
 
 mod certificate;
-mod draw;
 mod grid;
 mod page;
 mod random;

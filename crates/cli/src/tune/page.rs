@@ -3,12 +3,14 @@
 use super::certificate::Certificate;
 use super::space::{ChooseBy, Mode, Runs, Space};
 use super::worker::Score;
+use crate::files::write_whole;
 use crate::number::{exact, up};
 use crate::report::caveats;
 use crate::report::facts::Facts;
 use crate::report::page::html::{paragraph, section, statements, text};
 use crate::report::words::{self, Statement};
-use crate::run::{self, public_start};
+use crate::run::initial_weights;
+use crate::run_files::RunFiles;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -117,7 +119,7 @@ impl Found {
 
     /// The report of a finished search, if there is one.
     pub fn read(out: &Path) -> Result<Option<Self>> {
-        let file = out.join("report.json");
+        let file = RunFiles::of(out).page_as_json();
         let text = match fs::read_to_string(&file) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             read => read.with_context(|| format!("cannot read {}", file.display()))?,
@@ -128,9 +130,9 @@ impl Found {
 
     /// Writes `report.html` and `report.json`, the latter last: it says that the search is finished.
     pub fn write(&self, out: &Path) -> Result<()> {
-        run::write_whole(&out.join("report.html"), self.html().as_bytes())?;
+        write_whole(&RunFiles::of(out).page(), self.html().as_bytes())?;
         let text = format!("{:#}\n", serde_json::to_value(self)?);
-        run::write_whole(&out.join("report.json"), text.as_bytes())
+        write_whole(&RunFiles::of(out).page_as_json(), text.as_bytes())
     }
 
     fn guarantee(&self) -> String {
@@ -285,7 +287,7 @@ fn caveats(space: &Space, certificate: &Certificate, facts: Option<&Facts>) -> V
         let file = start.file_name().unwrap_or_default().to_string_lossy();
         caveats.push(format!(
             "All runs started from the weights in {file} (SHA-256 {sha256}). {}",
-            public_start::CAVEAT
+            initial_weights::CAVEAT
         ));
     }
     caveats.extend(facts.into_iter().flat_map(caveats::of_search));

@@ -3,17 +3,16 @@
 //! Everything is kept in `secret/` until the end: the drawn number, the candidates, every run. Then the best run moves to
 //! `winner/` and the rest is removed.
 
-use super::draw::{self, Words};
 use super::page::{Found, Shown};
 use super::search::Search;
 use super::secret;
 use super::worker::{self, Score, Task};
-use crate::random::SplitMix;
-use crate::run;
+use crate::files::write_lasting;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
+use tacita::SearchDraw;
 
 /// What a random search has drawn, kept secret and kept the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +69,7 @@ impl Search {
                 };
                 let best = worker::best(&scores).map(|index| (index, scores[index].clone()));
                 let chosen = Chosen { best };
-                run::write_lasting(&file, serde_json::to_string(&chosen)?.as_bytes())?;
+                write_lasting(&file, serde_json::to_string(&chosen)?.as_bytes())?;
                 chosen
             }
         };
@@ -108,34 +107,27 @@ impl Search {
         let file = secret.join(secret::DRAWN);
         if file.exists() {
             let text = fs::read_to_string(&file).context("cannot read what was drawn")?;
-            return serde_json::from_str(&text).context("what was drawn is damaged");
+            let drawn = serde_json::from_str(&text).context("what was drawn is damaged")?;
+            secret::note_that_it_began(&self.out)?;
+            return Ok(drawn);
         }
+        secret::refuse_to_draw_twice(&self.out)?;
         secret::make(&secret)?;
-        let mut seeded = self.seed.map(SplitMix);
-        let mut words = || match &mut seeded {
-            Some(generator) => Ok(generator.next()),
-            None => system_word(),
+        let mut draw = match self.seed {
+            Some(seed) => SearchDraw::fixed_seed(seed),
+            None => SearchDraw::from_os()?,
         };
-        let number = draw::number_of_runs(self.space.law()?, &mut words as &mut Words)?;
+        let number = draw.number_of_runs(self.space.law()?)?;
         let runs = (0..number)
-            .map(|_| {
-                Ok(DrawnRun {
-                    candidate: draw::below(self.candidates.len(), &mut words)?,
-                    folder: format!("{:016x}", words()?),
-                })
+            .map(|_| DrawnRun {
+                candidate: draw.below(self.candidates.len()),
+                folder: format!("{:016x}", draw.word()),
             })
-            .collect::<Result<_>>()?;
+            .collect();
         let drawn = Drawn { runs };
         // It must outlive a crash: drawing again would be another mechanism.
-        run::write_lasting(&file, serde_json::to_string(&drawn)?.as_bytes())?;
+        write_lasting(&file, serde_json::to_string(&drawn)?.as_bytes())?;
+        secret::note_that_it_began(&self.out)?;
         Ok(drawn)
     }
-}
-
-fn system_word() -> Result<u64> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        anyhow::anyhow!("the operating system gave no random bytes ({error}); nothing was spent")
-    })?;
-    Ok(u64::from_le_bytes(bytes))
 }

@@ -5,9 +5,12 @@ use super::page::{Found, Shown};
 use super::secret;
 use super::space::{Candidate, Mode, Space};
 use super::worker::Task;
+use crate::device::DeviceName;
+use crate::files::{self, hide_times, write_lasting};
 use crate::number::{count, exact, plain, up};
 use crate::report::facts::Facts;
-use crate::run::{self, Locations, Output, Part, PartOfSearch};
+use crate::run::{Locations, Output, Part, PartOfSearch, PublicFacts};
+use crate::run_files::RunFiles;
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub fn search(
     text: &str,
     out: &Path,
-    device: Option<String>,
+    device: Option<DeviceName>,
     output: Output,
 ) -> Result<Option<Found>> {
     let search = Search::certified(text, out, device, output)?;
@@ -32,14 +35,14 @@ pub fn search(
         Mode::Random => search.random(),
     };
     // However it ended: the time of its runs lies between its files.
-    let hidden = run::hide_times(out);
+    let hidden = hide_times(out);
     let found = found?;
     hidden?;
     Ok(found)
 }
 
 /// What a search would be: its guarantee, and each candidate with its noise. Nothing is made or spent.
-pub fn preview(text: &str, device: Option<String>, output: Output) -> Result<String> {
+pub fn preview(text: &str, device: Option<DeviceName>, output: Output) -> Result<String> {
     let search = Search::certified(text, Path::new(""), device, output)?;
     let mut lines = search.announcement();
     for (candidate, settings) in search.candidates.iter().zip(&search.certificate.settings) {
@@ -66,18 +69,23 @@ pub(super) struct Search {
 
 impl Search {
     /// Reads a space and certifies all its runs.
-    fn certified(text: &str, out: &Path, device: Option<String>, output: Output) -> Result<Self> {
+    fn certified(
+        text: &str,
+        out: &Path,
+        device: Option<DeviceName>,
+        output: Output,
+    ) -> Result<Self> {
         let space = Space::parse(text)?;
         let mut candidates = space.candidates()?;
         let settings = space.settings()?;
-        let facts = run::look(&settings, output)?;
+        let facts = PublicFacts::read(&settings, output.quiet)?;
         for settings in candidates
             .iter_mut()
             .map(|candidate| &mut candidate.settings)
         {
-            settings.device = device.clone().or(settings.device.take());
+            settings.device = device.or(settings.device);
             // Once a number is drawn, an error would tell of it.
-            run::device(settings.device.as_deref().unwrap_or("cpu"))?;
+            settings.device.unwrap_or_default().open()?;
             // The schema as it is now, whatever becomes of its file.
             *settings = settings.clone().complete()?;
         }
@@ -99,12 +107,15 @@ impl Search {
     /// facts; one process at a time.
     fn open(&self, text: &str) -> Result<File> {
         let shown = self.out.display();
-        let (copy, plans) = (self.out.join("space.toml"), self.out.join("plans.sha256"));
+        let (copy, plans) = (
+            self.out.join(RunFiles::SPACE_OF_SEARCH),
+            self.out.join("plans.sha256"),
+        );
         let (hash, public) = (self.certificate.hash()?, self.space.public_text()?);
-        run::make(&self.out)?;
+        files::make(&self.out)?;
         // Where a folder cannot be locked, its copy of the space is, once it is there.
         let lock = match cfg!(unix) {
-            true => Some(run::lock(&self.out)?),
+            true => Some(files::lock(&self.out)?),
             false => None,
         };
         let mut entries =
@@ -129,13 +140,13 @@ impl Search {
                  or give --out another folder. Nothing was spent"
             );
         } else {
-            run::write_lasting(&plans, hash.as_bytes())?;
-            run::write_lasting(&copy, public.as_bytes())?;
+            write_lasting(&plans, hash.as_bytes())?;
+            write_lasting(&copy, public.as_bytes())?;
         }
         if let Some(candidate) = self.candidates.first() {
             Locations::of(&candidate.settings).write(&self.out)?;
         }
-        lock.map_or_else(|| run::lock(&copy), Ok)
+        lock.map_or_else(|| files::lock(&copy), Ok)
     }
 
     /// Public knowledge only: nothing here depends on what was drawn.
@@ -196,7 +207,7 @@ impl Search {
     /// A random search leaves nothing but what it publishes; a grid publishes everything.
     pub fn leave_no_trace(&self) -> Result<()> {
         if self.space.mode == Mode::Grid {
-            return run::hide_times(&self.out);
+            return hide_times(&self.out);
         }
         secret::leave_no_trace(&self.out)
     }
@@ -222,6 +233,6 @@ impl Search {
 
 /// The facts of a published run, if it was not lost.
 fn facts(run: &Path) -> Option<Facts> {
-    let text = fs::read_to_string(run.join("facts.json")).ok()?;
+    let text = fs::read_to_string(RunFiles::of(run).facts()).ok()?;
     serde_json::from_str(&text).ok()
 }

@@ -1,7 +1,9 @@
 //! What a random search must keep to itself: the drawn number, the candidates, every run but the best.
 
-use crate::commands::report;
-use crate::run::{self, Part, RUN_RECORD, RunFolder, RunRecord};
+use crate::files::{hide_times, write_lasting};
+use crate::report;
+use crate::run::{Part, RunFolder, RunRecord};
+use crate::run_files::RunFiles;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
@@ -10,6 +12,30 @@ use std::path::Path;
 pub const FOLDER: &str = "secret";
 /// The file in it of what was drawn.
 pub const DRAWN: &str = "drawn.json";
+/// The public file that says runs were drawn. It is there before the first of them begins, and stays.
+const BEGUN: &str = "begun.txt";
+
+/// Says for good that the runs of a search were drawn.
+pub fn note_that_it_began(search: &Path) -> Result<()> {
+    let file = search.join(BEGUN);
+    if file.exists() {
+        return Ok(());
+    }
+    let text = "The runs of this search were drawn. If they are lost, its budget is spent: they are not drawn again.\n";
+    write_lasting(&file, text.as_bytes())
+}
+
+/// Refuses to draw again for a search whose first draw is gone: its runs may have been published, and the guarantee covers
+/// one draw.
+pub fn refuse_to_draw_twice(search: &Path) -> Result<()> {
+    ensure!(
+        !search.join(BEGUN).exists() && !search.join("winner").exists(),
+        "the runs of {} were drawn before, and the record of them or the report is gone. Its budget is spent: restore \
+         the folder, or start another search, with a budget of its own, in another folder. Nothing more was spent",
+        search.display()
+    );
+    Ok(())
+}
 
 /// A folder only its owner can look into, where the system knows such a thing.
 pub fn make(path: &Path) -> Result<()> {
@@ -28,7 +54,7 @@ pub fn publish(run: &Path) -> Result<()> {
     }
     let text = record.text()?;
     tacita::mark_ledger_as_published(&folder.ledger())?;
-    tacita::bind_file_to_ledger(&folder.ledger(), RUN_RECORD, text.as_bytes())?;
+    tacita::bind_file_to_ledger(&folder.ledger(), RunFiles::RECORD, text.as_bytes())?;
     folder.write_record(&record, &text)?;
     report::write_all(run)
 }
@@ -39,7 +65,7 @@ pub fn refuse(run: &Path) -> Result<()> {
     let mut above = run.ancestors();
     let secret = above.find(|folder| folder.ends_with(FOLDER) && folder.join(DRAWN).exists());
     let part = |(_, record): (RunFolder, RunRecord)| record.search.map(|search| search.part);
-    let ledger = tacita::read_ledger_file(&run.join("ledger.jsonl"));
+    let ledger = tacita::read_ledger_file(&RunFiles::of(&run).ledger());
     ensure!(
         secret.is_none()
             && !ledger.is_ok_and(|ledger| ledger.is_secret())
@@ -63,5 +89,5 @@ pub fn leave_no_trace(search: &Path) -> Result<()> {
             )
         })?;
     }
-    run::hide_times(search)
+    hide_times(search)
 }

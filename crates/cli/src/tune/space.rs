@@ -1,15 +1,16 @@
 //! The search space: a file with settings that stay and lists of values for those that vary.
 
-use super::draw;
-use crate::datasets::{Source, nearest};
-use crate::run::{ModelName, PublicFacts, Settings};
+use crate::models::ModelName;
+use crate::run::{PublicFacts, Settings};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
+use tacita::SearchDraw;
 use tacita_accounting::RandomRuns;
+use tacita_datasets::{Source, nearest};
 use toml::{Table, Value};
 
 /// What may vary from run to run; all else is about the data or the budget, which are common.
-const MAY_VARY: [&str; 15] = [
+pub(super) const MAY_VARY: [&str; 15] = [
     "average",
     "batch",
     "clipping",
@@ -28,7 +29,7 @@ const MAY_VARY: [&str; 15] = [
 ];
 
 /// Settings that are paths.
-const PATHS: [&str; 8] = [
+pub(super) const PATHS: [&str; 8] = [
     "csv", "parquet", "jsonl", "images", "test", "schema", "start", "data-dir",
 ];
 
@@ -193,7 +194,7 @@ impl Space {
                     self.grid.is_none(),
                     "[grid] belongs to mode = \"grid\"; name the lists of a random search [random]"
                 );
-                draw::check(self.law()?)?;
+                SearchDraw::check(self.law()?)?;
                 // Whether the noise hides a column is a release of its own, which would be seen.
                 ensure!(
                     self.settings.get("estimate-bounds") != Some(&Value::Boolean(true)),

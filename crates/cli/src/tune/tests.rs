@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use super::certificate::Certificate;
-use super::space::Space;
-use crate::datasets::Shape;
-use crate::run::PublicFacts;
+use super::space::{MAY_VARY, PATHS, Space};
+use crate::run::{PublicFacts, Settings};
 use tacita_accounting::{Accountant, Pld, RandomRuns, whole_grid};
+use tacita_datasets::Shape;
 
 const FACTS: PublicFacts = PublicFacts {
     records: 10_000,
@@ -56,7 +56,7 @@ fn grid_keeps_the_budget_as_one_ledger() {
     assert_eq!(space.candidates().unwrap().len(), 16);
     let whole = whole_grid(&certificate.ledgers).unwrap();
     // Eight runs of 50 steps and eight of 200, each with two noisy counts at its end.
-    assert_eq!(whole.steps(), 8 * (50 + 200) + 16 * 2);
+    assert_eq!(whole.rounds_made(), 8 * (50 + 200) + 16 * 2);
     let read = Pld::default().epsilon(&whole, 1e-6 * (1.0 - 1e-6)).unwrap();
     assert_eq!(read, certificate.epsilon);
     let upper = certificate.epsilon_upper();
@@ -124,6 +124,14 @@ fn spaces_that_mean_nothing_are_refused_by_name() {
         let refused = Space::parse(&text).and_then(|space| space.candidates());
         let message = format!("{:#}", refused.unwrap_err());
         assert!(message.contains(named), "{text}: {message}");
+    }
+}
+
+#[test]
+fn what_may_vary_and_what_is_a_path_are_settings() {
+    let known = serde_json::to_value(Settings::default()).unwrap();
+    for key in MAY_VARY.iter().chain(&PATHS) {
+        assert!(known.get(key).is_some(), "{key}");
     }
 }
 

@@ -1,7 +1,9 @@
 //! Makes the runs of a search, several at a time; what is finished is not made again.
 
+use crate::files::write_lasting;
 use crate::report::facts::Evaluation;
 use crate::run::{self, Locations, Outcome, Output, Part, PartOfSearch, RunFolder, Settings};
+use crate::run_files::RunFiles;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -113,7 +115,7 @@ fn make(task: &Task) -> Result<Option<Score>> {
         Ok(text) => {
             // A damaged score is taken again from the run, which holds what was released.
             if let Ok(score) = serde_json::from_str(&text) {
-                if task.folder.join("run.json").exists() {
+                if RunFiles::of(&task.folder).record().exists() {
                     check_plan(task)?;
                 }
                 return Ok(Some(score));
@@ -126,20 +128,18 @@ fn make(task: &Task) -> Result<Option<Score>> {
         return Ok(None);
     }
     let output = Output::NONE;
-    let (ledger, record) = (
-        task.folder.join("ledger.jsonl"),
-        task.folder.join("run.json"),
-    );
-    let released = || !RunFolder::nothing_was_released_in(&task.folder);
+    let files = RunFiles::of(&task.folder);
+    let record = files.record();
+    let released = || !RunFolder::at(&task.folder).nothing_was_released();
     // Says that a run of a grid was made, even if its folder is taken away later.
     let spent = task.folder.with_extension("spent");
     let note = || match !task.secret() && released() {
-        true => run::write_lasting(&spent, b""),
+        true => write_lasting(&spent, b""),
         false => Ok(()),
     };
     note()?;
     let again = !task.secret() || run_is_whole(&task.folder)?;
-    let outcome = if again && record.exists() && ledger.exists() {
+    let outcome = if again && files.has_begun() {
         check_plan(task)?;
         run::resume(&task.folder, Locations::of(&task.settings), output)?
     } else if again && (record.exists() || released() || (spent.exists() && !task.folder.exists()))
@@ -154,7 +154,7 @@ fn make(task: &Task) -> Result<Option<Score>> {
                 .with_context(|| format!("cannot remove {}", task.folder.display()))?;
         }
         let (settings, search) = (task.settings.clone(), Some(task.search));
-        let made = run::start(settings, Some(&task.folder), search, output);
+        let made = run::train(settings, Some(&task.folder), search, output);
         note()?;
         match made {
             Ok(outcome) => outcome,
@@ -176,7 +176,7 @@ fn make(task: &Task) -> Result<Option<Score>> {
 /// (Papernot and Steinke 2022, Theorem 2): one without the steps lost in a crash would be another mechanism,
 /// and would tell which one it was.
 fn run_is_whole(folder: &Path) -> Result<bool> {
-    if !folder.join("run.json").exists() || !folder.join("ledger.jsonl").exists() {
+    if !RunFiles::of(folder).has_begun() {
         return Ok(false);
     }
     let (folder, record) = RunFolder::open(folder)?;
@@ -185,7 +185,7 @@ fn run_is_whole(folder: &Path) -> Result<bool> {
 
 /// Refuses a run whose ledger is not the one that was certified, or that states another guarantee.
 fn check_plan(task: &Task) -> Result<()> {
-    let ledger = task.folder.join("ledger.jsonl");
+    let ledger = RunFiles::of(&task.folder).ledger();
     let released = tacita::read_ledger_file(&ledger)?;
     ensure!(
         released.plan == task.ledger,
@@ -230,7 +230,7 @@ fn score(outcome: &Outcome) -> Score {
 }
 
 fn written(file: &Path, score: Score) -> Result<Score> {
-    run::write_lasting(file, serde_json::to_string(&score)?.as_bytes())?;
+    write_lasting(file, serde_json::to_string(&score)?.as_bytes())?;
     Ok(score)
 }
 

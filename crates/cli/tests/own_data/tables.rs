@@ -34,7 +34,7 @@ fn a_table_is_trained_on_scored_with_noise_reported_resumed_and_used() {
 
     // One statistic, the steps, two counts: all of it in the ledger, all of it in the report.
     let record = tacita::read_ledger_file(&out.join("ledger.jsonl")).unwrap();
-    assert_eq!(record.released.steps(), 43);
+    assert_eq!(record.released.rounds_made(), 43);
     assert_eq!(record.released, record.plan);
     let facts = json(&out.join("facts.json"));
     assert_eq!(facts["rounds_made"], 43);

@@ -12,7 +12,7 @@ fn grid_costs_what_its_ledgers_cost_together() {
         .map(|run| released(&out.join(format!("runs/{run}"))))
         .collect();
     assert_eq!(
-        ledgers.iter().map(Ledger::steps).collect::<Vec<_>>(),
+        ledgers.iter().map(Ledger::rounds_made).collect::<Vec<_>>(),
         [3, 6, 3, 6]
     );
     let whole = whole_grid(&ledgers).unwrap();
@@ -81,7 +81,7 @@ fn private_records_choose_by_noisy_counts_in_the_ledger() {
     let ledgers = [1, 2].map(|run| released(&out.join(format!("runs/{run}"))));
     for ledger in &ledgers {
         // Five steps, then how many are right and how many there are.
-        assert_eq!(ledger.steps(), 7);
+        assert_eq!(ledger.rounds_made(), 7);
         let last = ledger.rounds().last().unwrap();
         assert_eq!(last.noise_multipliers, [10.0]);
     }

@@ -12,6 +12,7 @@ fn random_search_publishes_its_winner_and_nothing_else() {
     assert_eq!(
         files(&out),
         set(&[
+            "begun.txt",
             "plans.sha256",
             "report.html",
             "report.json",
@@ -57,6 +58,28 @@ fn random_search_publishes_its_winner_and_nothing_else() {
         assert_eq!(times.len(), 1, "{times:?}");
         assert_eq!(tune(&space, &out).status.code(), Some(0));
     }
+}
+
+/// A second draw would publish a second winner under a guarantee that covers one.
+#[test]
+fn a_search_whose_draw_is_gone_is_not_drawn_again() {
+    let (space, out) = fresh("drawn-once", RANDOM);
+    found(&tune(&space, &out));
+    let model = fs::read(out.join("winner/model.safetensors")).unwrap();
+    fs::remove_file(out.join("report.json")).unwrap();
+    let arguments = ["tune", path(&space), "--out", path(&out), "--quiet"];
+    refused(&arguments, &["budget is spent", "Nothing more was spent"]);
+    assert_eq!(
+        fs::read(out.join("winner/model.safetensors")).unwrap(),
+        model
+    );
+    // Nor without the winner: the search may have been stopped before it had one, or had none.
+    fs::remove_dir_all(out.join("winner")).unwrap();
+    refused(&arguments, &["budget is spent"]);
+    // Folders of earlier versions have no note of it.
+    fs::remove_file(out.join("begun.txt")).unwrap();
+    fs::create_dir(out.join("winner")).unwrap();
+    refused(&arguments, &["budget is spent"]);
 }
 
 fn collect_times(path: &Path, times: &mut BTreeSet<SystemTime>) {

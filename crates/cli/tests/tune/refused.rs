@@ -32,6 +32,11 @@ fn every_candidate_is_checked_before_anything_is_spent() {
     }
 }
 
+#[test]
+fn a_space_that_is_not_there_is_named() {
+    super::common::refused(&["tune", "none.toml", "--out", "none"], &["none.toml"]);
+}
+
 /// A budget under which nothing can be learned, and a grid that nobody can run.
 #[test]
 fn hopeless_searches_are_refused() {
@@ -47,7 +52,7 @@ fn hopeless_searches_are_refused() {
         ),
         (
             GRID.replace("epsilon = 2.0", "epsilon = 2.0\ndevice = \"foo\""),
-            "--device foo",
+            "device foo is unknown",
         ),
         (
             GRID.replace("epsilon = 2.0", "epsilon = 1e-6"),

@@ -5,7 +5,7 @@ use super::block::{block_scratch, samples_per_block, samples_per_share, suits_sh
 use super::patches::gather;
 use super::phases::Phases;
 use super::tile::{LANES, Packed, Shifted};
-use crate::product::{Into, Matrix, Workers, multiply};
+use crate::product::{Destination, Matrix, Workers, multiply};
 use pulp::Arch;
 use rayon::prelude::*;
 
@@ -145,7 +145,7 @@ fn share_forward(
             multiply(
                 &mut into[group * channels * width..],
                 width,
-                Into::Replace,
+                Destination::Replace,
                 Matrix::new(
                     &weight[group * channels * patch..][..channels * patch],
                     channels,

@@ -78,8 +78,8 @@ impl Geometry {
     /// Asserts that the sizes make a convolution and that each slice given has its length.
     ///
     /// # Panics
-    /// If a size, stride, dilation or group count is zero (a batch may be empty), groups do not divide the channels, the
-    /// output reaches past the padded input, or a slice has another length.
+    /// If a size, stride, dilation or group count is zero (a batch may be empty), groups do not divide the
+    /// channels, the output reaches past the padded input, or a slice has another length.
     pub fn check(&self, x: Option<&[f32]>, weight: Option<&[f32]>, output: Option<&[f32]>) {
         assert!(
             self.groups > 0

@@ -8,7 +8,7 @@ use super::block::samples_per_share;
 use super::norms::{Lengths, Norms, round_up, sum_in_lanes};
 use super::patches::gather;
 use super::weight_gradient::scratch;
-use crate::product::{Into, Matrix, Workers, multiply};
+use crate::product::{Destination, Matrix, Workers, multiply};
 use pulp::Arch;
 use rayon::prelude::*;
 
@@ -68,7 +68,7 @@ fn sample_square(
 /// All inner products between the columns of a matrix.
 fn inner_products(matrix: &[f32], columns: usize, into: &mut [f32]) {
     let matrix = Matrix::new(matrix, matrix.len() / columns, columns);
-    let mode = Into::Replace;
+    let mode = Destination::Replace;
     multiply(
         into,
         columns,

@@ -6,7 +6,7 @@ use super::block::{
 };
 use super::patches::scatter;
 use super::transposed_phases::TransposedPhases;
-use crate::product::{Into, Matrix, Workers, multiply};
+use crate::product::{Destination, Matrix, Workers, multiply};
 use rayon::prelude::*;
 
 /// The input's gradient: `[batch, channels_in, height, width]`, plus `bias` per input channel.
@@ -71,8 +71,8 @@ fn share_input_gradient(geometry: &Geometry, weight: &[f32], dy: &[f32], dx: &mu
         for group in 0..groups {
             let weight = &weight[group * channels * patch..][..channels * patch];
             let (into, mode) = match direct {
-                true => (&mut *dx, Into::Add),
-                false => (&mut columns[..], Into::Replace),
+                true => (&mut *dx, Destination::Add),
+                false => (&mut columns[..], Destination::Replace),
             };
             multiply(
                 &mut into[group * patch * width..],

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::exact::{FEW_POSITIONS, Grid};
-use crate::random::{close, source};
+use crate::testkit::{close, source};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 

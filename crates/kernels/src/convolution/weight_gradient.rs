@@ -6,7 +6,7 @@ use super::block::{samples_per_block, samples_per_share, side_by_side};
 use super::correlation::Correlator;
 use super::patches::gather;
 use crate::exact::{Factor, Grid, Outer, Parts, add_outer};
-use crate::product::{Into, Matrix, Workers, multiply};
+use crate::product::{Destination, Matrix, Workers, multiply};
 use rayon::prelude::*;
 
 /// The weight's gradient summed over the batch, in the weight's shape.
@@ -50,7 +50,7 @@ fn share_weight_gradient(geometry: &Geometry, x: &[f32], dy: &[f32], share: &[us
         let LaidOut {
             columns, beside, ..
         } = &laid_out;
-        group_products(geometry, columns, beside, width, &mut sum, Into::Add);
+        group_products(geometry, columns, beside, width, &mut sum, Destination::Add);
     }
     sum
 }
@@ -187,7 +187,7 @@ fn group_products(
     dy: &[f32],
     width: usize,
     into: &mut [f32],
-    mode: Into,
+    mode: Destination,
 ) {
     let patch = geometry.patch();
     let channels = geometry.channels_out / geometry.groups;
@@ -274,5 +274,12 @@ pub(super) fn sample_gradient(
         gather(geometry, x, columns, positions);
         columns
     };
-    group_products(geometry, columns, dy, positions, gradient, Into::Replace);
+    group_products(
+        geometry,
+        columns,
+        dy,
+        positions,
+        gradient,
+        Destination::Replace,
+    );
 }

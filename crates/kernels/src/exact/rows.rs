@@ -81,7 +81,7 @@ pub(super) fn add_row(into: &mut [u32], row: &[f32], factor: f32, grid: Grid) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::random::values;
+    use crate::testkit::values;
     use proptest::prelude::*;
 
     proptest! {

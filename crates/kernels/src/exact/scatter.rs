@@ -155,7 +155,7 @@ fn add_long_row(into: &mut [u32], row: &[f32], factor: f32, grid: Grid) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::random::{indices, values};
+    use crate::testkit::{indices, values};
     use proptest::prelude::*;
 
     proptest! {

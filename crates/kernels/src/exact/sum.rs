@@ -56,8 +56,8 @@ impl Sum {
         sum
     }
 
-    /// The steps of one pass of `records` records, which must be within ±[`Grid::MOST_STEPS`] for each of them. None if
-    /// there are too many records for 32 bits.
+    /// The steps of one pass of `records` records, which must be within ±[`Grid::MOST_STEPS`] for each of them.
+    /// None if there are too many records for 32 bits.
     pub fn from_steps(grid: Grid, steps: Vec<u32>, records: usize) -> Option<Self> {
         (records <= SHORT_RECORDS).then_some(Self {
             grid,

@@ -1,7 +1,7 @@
 //! Back through an LSTM, from the last step to the first.
 use super::Shape;
 use crate::approximate::tanh;
-use crate::product::{Into, Matrix, Workers, multiply};
+use crate::product::{Destination, Matrix, Workers, multiply};
 use crate::vector::vectorised;
 use rayon::prelude::*;
 
@@ -16,14 +16,14 @@ pub struct ScanGradient {
     pub first_cell: Vec<f32>,
 }
 
-/// Back-propagates through time, from the outputs of [`scan`].
+/// Back-propagates through time, from the outputs of [`scan`](super::scan).
 ///
 /// The gradient of `recurrent` is the sum over steps of previous hiddenᵀ · `gates_input` gradient;
 /// the caller forms it, per sample or not.
 ///
 /// # Shapes
-/// - `gates`: [`Scan::gates`], which become the gradient in place; `cell`: [`Scan::cell`].
-/// - `recurrent`: `[h, 4h]`; `first_cell`: `[batch, h]`, as given to [`scan`].
+/// - `gates`: [`Scan::gates`](super::Scan::gates), which become the gradient in place; `cell`: [`Scan::cell`](super::Scan::cell).
+/// - `recurrent`: `[h, 4h]`; `first_cell`: `[batch, h]`, as given to [`scan`](super::scan).
 /// - `hidden_gradient`: `[batch, steps, h]`, with respect to every hidden state as an output.
 /// - `last_cell_gradient`: `[batch, h]`, with respect to the last cell state, if it is used.
 ///
@@ -102,7 +102,7 @@ pub fn scan_gradient(
                         );
                         let left =
                             Matrix::spaced(&gates[step * 4 * h..], count, 4 * h, steps * 4 * h);
-                        multiply(hidden, h, Into::Replace, left, back, Workers::One);
+                        multiply(hidden, h, Destination::Replace, left, back, Workers::One);
                     }
                 },
             );

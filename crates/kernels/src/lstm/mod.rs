@@ -4,7 +4,7 @@
 //! i, f, o = sigmoid(…), g = tanh(…), c = f·c' + i·g, hidden = o·tanh(c)
 //! (Hochreiter & Schmidhuber 1997; the forget gate is Gers, Schmidhuber & Cummins 2000).
 use crate::approximate::{sigmoid, tanh};
-use crate::product::{Into, Matrix, Workers, multiply};
+use crate::product::{Destination, Matrix, Workers, multiply};
 use crate::vector::vectorised;
 use rayon::prelude::*;
 
@@ -98,7 +98,7 @@ pub fn scan(
                     multiply(
                         &mut product,
                         4 * h,
-                        Into::Replace,
+                        Destination::Replace,
                         left,
                         recurrent,
                         Workers::One,

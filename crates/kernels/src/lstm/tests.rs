@@ -1,6 +1,6 @@
 //! Both ways against the loop over steps in f64.
 use super::*;
-use crate::random::values;
+use crate::testkit::values;
 use proptest::prelude::*;
 
 struct Case {

@@ -1,7 +1,7 @@
 //! Both poolings against the nested loop.
 
 use super::*;
-use crate::random::{close, source};
+use crate::testkit::{close, source};
 use proptest::prelude::*;
 
 fn windows() -> impl Strategy<Value = Window> {

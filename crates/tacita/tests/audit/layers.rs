@@ -5,7 +5,7 @@ use crate::networks::{Convolutions, Recurrent, Words};
 use crate::policies::{assert_kept, plan, short};
 use crate::run::Audit;
 use tacita::clipping::{DirectionNoise, Online, Threshold};
-use tacita::gradient::{Performance, Strategy};
+use tacita::gradient::{NormMethod, Performance};
 use tacita::{Clipping, MicroBatch, NoiseSchedule, SessionOptions};
 
 /// One norm, one for each layer, and the directions of clipped gradients.
@@ -26,7 +26,7 @@ fn clippings() -> [Clipping; 3] {
 }
 
 fn audit<M: Owned>(name: &str, model: &M, canaries: Canaries, steps: u64) {
-    let strategies = [Strategy::Automatic, Strategy::Gram, Strategy::Recomputed];
+    let methods = [None, Some(NormMethod::Gram), Some(NormMethod::Recomputed)];
     for (number, clipping) in clippings().into_iter().enumerate() {
         let policy = short(&format!("{name}, {clipping:?}"));
         let schedule = NoiseSchedule::GrowingMu { ratio: 2.0 };
@@ -37,7 +37,7 @@ fn audit<M: Owned>(name: &str, model: &M, canaries: Canaries, steps: u64) {
             options: SessionOptions {
                 micro_batch: MicroBatch::Records(60),
                 performance: Performance {
-                    strategy: strategies[number],
+                    norm_method: methods[number],
                     ..Performance::default()
                 },
                 ..SessionOptions::default()

@@ -7,7 +7,7 @@ use crate::run::{Audit, Measured};
 use tacita::clipping::{
     DirectionNoise, Grouping, NamedGroup, Online, OnlineRule, Quantile, Threshold,
 };
-use tacita::gradient::{Performance, Strategy};
+use tacita::gradient::{NormMethod, Performance};
 use tacita::noise::NoiseHardening;
 use tacita::{CheckedPlan, Clipping, MicroBatch, NoiseDecay, NoiseSchedule, Plan, SessionOptions};
 
@@ -69,17 +69,17 @@ fn options(number: usize) -> SessionOptions {
         MicroBatch::Records(33),
         MicroBatch::Memory(1 << 20),
     ];
-    let strategies = [
-        Strategy::Automatic,
-        Strategy::Gram,
-        Strategy::Kept,
-        Strategy::Recomputed,
+    let methods = [
+        None,
+        Some(NormMethod::Gram),
+        Some(NormMethod::Kept),
+        Some(NormMethod::Recomputed),
     ];
     SessionOptions {
         hardening: hardenings[number % 2],
         micro_batch: cuts[number % 3],
         performance: Performance {
-            strategy: strategies[number % 4],
+            norm_method: methods[number % 4],
             ..Performance::default()
         },
         ..SessionOptions::default()

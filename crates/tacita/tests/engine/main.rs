@@ -12,6 +12,7 @@ mod kernels;
 mod layers;
 mod lazy_regions;
 mod mechanism;
+mod modules;
 mod online;
 mod quantile;
 mod records;

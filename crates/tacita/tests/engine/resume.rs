@@ -1,4 +1,4 @@
-//! Runs that stop and go on.
+//! Runs that stop and resume.
 
 use crate::common::{device, flat};
 use crate::mechanism::{Images, Net};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::random::source;
+use crate::testkit::source;
 use proptest::prelude::*;
 
 fn by_position(values: &[f32], width: usize) -> Factor<'_> {

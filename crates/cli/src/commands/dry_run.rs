@@ -1,0 +1,60 @@
+//! What a run would be, on the terminal.
+
+use crate::run::{DryRun, words};
+use serde_json::json;
+use tacita_accounting::decimal::up;
+
+/// Prints the plan, its guarantee, and an estimate of time and memory.
+pub fn print(dry: &DryRun, as_json: bool) {
+    let plan = &dry.run.plan;
+    let estimate = dry.estimate;
+    let seconds = estimate.map(|estimate| estimate.step_seconds * plan.steps() as f64);
+    let upper = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
+    let parameters = estimate.map(|estimate| estimate.parameters);
+    if as_json {
+        let summary = json!({
+            "epsilon": { "lower": plan.epsilon().lower_bound(), "upper": upper },
+            "delta": plan.delta(),
+            "steps": plan.steps(),
+            "rate": plan.rate(),
+            "noise_multiplier": plan.noise_multipliers(0)[0],
+            "parameters": parameters,
+            "seconds": seconds,
+            "peak_bytes": estimate.and_then(|estimate| estimate.peak_bytes),
+        });
+        println!("{summary}");
+        return;
+    }
+    let name = dry.run.settings.name_of_data();
+    println!("{}", words(&dry.run, &name, parameters, dry.start.as_ref()));
+    println!(
+        "  guarantee   ε ≤ {} at δ = {:e}",
+        up(upper, 5),
+        plan.delta()
+    );
+    match (seconds, estimate) {
+        (Some(seconds), Some(estimate)) => {
+            let memory = estimate.peak_bytes.map_or_else(
+                || "unknown".to_string(),
+                |bytes| format!("{} MiB", bytes >> 20),
+            );
+            println!(
+                "  estimate    {} in all ({:.0} ms a step), {memory} of memory beside the data",
+                duration(seconds),
+                1e3 * estimate.step_seconds
+            );
+        }
+        _ => println!(
+            "  estimate    time and memory are not known before columns and classes are declared"
+        ),
+    }
+    println!("A dry run: no data were opened and nothing was spent.");
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}

@@ -1,0 +1,122 @@
+//! What a run gave, on the terminal.
+
+use crate::report::facts::Evaluation;
+use crate::run::{Outcome, Output, initial_weights};
+use crate::run_files::RunFiles;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::ExitCode;
+use tacita_accounting::decimal::count;
+
+/// The status of a run that Ctrl-C stopped, as of any program it stops.
+pub const STOPPED: u8 = 130;
+
+/// Prints what a run gave.
+pub fn print(outcome: &Outcome, as_json: bool, output: Output) -> ExitCode {
+    if output.timing {
+        eprintln!(
+            "NOT PRIVATE: training took {:.1} s, which depends on the true number of records; do not publish it",
+            outcome.seconds
+        );
+    }
+    let words = if as_json {
+        format!("{}\n", summary(outcome))
+    } else {
+        text(outcome)
+    };
+    // The run is written; a reader that went away takes nothing from it.
+    let _ = std::io::stdout().write_all(words.as_bytes());
+    match outcome.spent {
+        Some(_) => ExitCode::from(STOPPED),
+        None => ExitCode::SUCCESS,
+    }
+}
+
+fn summary(outcome: &Outcome) -> Value {
+    let accuracy = outcome
+        .evaluation
+        .as_ref()
+        .map(|evaluation| match evaluation {
+            Evaluation::PublicTest { accuracy, .. } | Evaluation::NoisyCount { accuracy, .. } => {
+                *accuracy
+            }
+        });
+    let report = &outcome.report;
+    let mut summary = json!({
+        "accuracy": accuracy,
+        "squared_error": outcome.squared_error,
+        "private": report.private,
+        "epsilon": { "lower": report.epsilon_lower, "upper": report.epsilon_upper },
+        "delta": report.delta,
+        "steps": outcome.steps,
+        "planned_steps": report.steps,
+        "noise_multiplier": report.noise_multipliers[0],
+        "folder": outcome.folder,
+    });
+    if let Some(start) = &outcome.start {
+        summary["start"] = json!(start);
+    }
+    summary
+}
+
+fn text(outcome: &Outcome) -> String {
+    let mut lines = Vec::new();
+    if let Some(spent) = outcome.spent {
+        lines.push(format!(
+            "Stopped after {} of {} steps, which cost ε ≈ {spent:.2}. The guarantee is that of the whole plan, \
+             below. Resume it by: tacita resume {}\n",
+            outcome.steps,
+            outcome.report.steps,
+            outcome.folder.display()
+        ));
+    }
+    match &outcome.evaluation {
+        Some(Evaluation::PublicTest {
+            accuracy,
+            records,
+            on,
+            ..
+        }) => lines.push(format!(
+            "Accuracy {:.1} % on {} {on}",
+            100.0 * accuracy,
+            count(*records)
+        )),
+        Some(Evaluation::NoisyCount {
+            accuracy,
+            noise_std,
+            ..
+        }) => lines.push(format!(
+            "Accuracy {:.1} % ± {:.1} % (noise) on private test records, part of the budget",
+            100.0 * accuracy,
+            100.0 * noise_std
+        )),
+        None => lines.push(match outcome.squared_error {
+            Some(error) => format!("Mean squared error {error:.5} on public test records"),
+            None => "Trained".to_string(),
+        }),
+    }
+    lines.push(format!("\n{}", outcome.report));
+    if outcome.start.is_some() {
+        lines.push(format!("{}\n", initial_weights::CAVEAT));
+    }
+    let path = &outcome.folder;
+    lines.push(format!("Written to {}", path.display()));
+    for (name, what) in [
+        (
+            RunFiles::PAGE,
+            "the privacy report, to read, print and sign",
+        ),
+        (RunFiles::MODEL, "the model"),
+        (
+            RunFiles::LEDGER,
+            "every release, recorded before it was made",
+        ),
+        (
+            RunFiles::SETTINGS,
+            "every setting; others: run.json, facts.json, metrics.jsonl",
+        ),
+    ] {
+        lines.push(format!("  {name:<18}{what}"));
+    }
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,143 @@
+//! The command `tacita` as a library: from settings to a private run, and from a run to its report.
+//!
+//! ```text
+//! commands ──▶ tune ──▶ run ──▶ report ──▶ plot ──▶ number
+//!                        ├────▶ models   └──▶ run_files, files
+//!                        └────▶ data sets, a crate of their own
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`commands`] | one file for each subcommand: arguments, help and what is printed |
+//! | [`run`] | a training run: settings, public facts, the planned run, the run folder, its outcome |
+//! | [`tune`] | a private search whose budget covers all its runs |
+//! | [`report`] | the privacy report of a run folder, as HTML and JSON |
+//! | [`models`] | the models that can be named, made of private layers |
+//! | [`run_files`], [`files`] | names of the files of a run; files written whole, kept through a crash, or locked |
+//! | [`plot`], [`number`] | charts as SVG; numbers rounded in the safe direction |
+//! | [`device`], [`memory`] | the CPU or a GPU by name; what the process uses of memory |
+//!
+//! Privacy rests on the crates [`tacita`] and [`tacita_accounting`]; this one chooses what they are asked to do,
+//! writes down what they released, and says what it costs. Nothing it prints is NOT PRIVATE by design except
+//! `tacita check`, which says so. Experiments on public data are in the crate `tacita-lab`.
+//!
+//! # Example
+//! A run from settings, as `tacita train` makes it:
+//! ```
+//! use tacita_cli::run::{self, Output, RunFolder, Settings};
+//!
+//! let settings = Settings::parse("data = 'digits'\nmodel = 'logistic'\nepsilon = 8.0\nsteps = 5")?;
+//! let folder = std::env::temp_dir().join(format!("tacita-example-{}", std::process::id()));
+//! let outcome = run::train(settings, Some(&folder), None, Output::NONE)?;
+//! assert_eq!(outcome.steps, 5);
+//!
+//! // All that may be published is in the folder, the report among it.
+//! let report = tacita_cli::report::read(&folder)?;
+//! assert!(report.summary().contains("ε ≤"));
+//! # RunFolder::open(&folder)?.0.remove();
+//! # Ok::<(), anyhow::Error>(())
+//! ```
+
+pub mod commands;
+pub mod device;
+pub mod files;
+pub mod memory;
+pub mod models;
+pub mod number;
+pub mod plot;
+pub mod report;
+pub mod run;
+pub mod run_files;
+pub mod tune;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Differentially private deep learning.
+#[derive(Parser)]
+#[command(name = "tacita", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train a model privately, on a public data set or your own.
+    Train(Box<commands::train::Args>),
+    /// List records of your own data that cannot be used: NOT PRIVATE, for your screen only.
+    Check(Box<commands::check::Args>),
+    /// Resume a run that stopped or died.
+    Resume(commands::resume::Args),
+    /// What a trained model says of new input.
+    Predict(commands::predict::Args),
+    /// What a plan or a run's ledger costs: ε at a δ, with proof.
+    Account(commands::account::Args),
+    /// The least noise that keeps a budget, or what fits into it.
+    Calibrate(commands::calibrate::Args),
+    /// The privacy report of a run: one HTML page, and JSON.
+    Report(commands::report::Args),
+    /// Search for settings privately: the budget covers the whole search.
+    Tune(commands::tune::Args),
+}
+
+/// The status for bad input, which is also what clap uses for bad arguments.
+pub const BAD_INPUT: u8 = 2;
+
+/// As much stack as a main thread has.
+const STACK_BYTES: usize = 8 << 20;
+
+/// The whole program: reads the arguments of the process and runs the command.
+pub fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    let status = match command {
+        // Its runs have threads of their own. While it waits for them it must not be one of the workers they
+        // wait for, of which there may be one.
+        Command::Tune(args) => start_workers(None).and_then(|()| commands::tune::run(&args)),
+        command => in_workers(None, || run(command)),
+    };
+    ended(status)
+}
+
+/// The status of a program, with the reason if it failed.
+pub fn ended(status: anyhow::Result<ExitCode>) -> ExitCode {
+    status.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(BAD_INPUT)
+    })
+}
+
+/// Does something on one of so many worker threads, or as many as there are cores. From outside their pool every
+/// parallel loop would wake a worker and put this thread to sleep, some hundred times in a training step.
+pub fn in_workers<T: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> anyhow::Result<T> + Send,
+) -> anyhow::Result<T> {
+    start_workers(threads)?;
+    rayon::scope(|_| work())
+}
+
+fn start_workers(threads: Option<usize>) -> anyhow::Result<()> {
+    anyhow::ensure!(threads != Some(0), "--threads must be at least 1, got 0");
+    rayon::ThreadPoolBuilder::new()
+        // 0 is as many as there are cores.
+        .num_threads(threads.unwrap_or(0))
+        .stack_size(STACK_BYTES)
+        .build_global()
+        .context("cannot start the worker threads")
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    let done = |result: anyhow::Result<()>| result.map(|()| ExitCode::SUCCESS);
+    match command {
+        Command::Train(args) => commands::train::run(&args),
+        Command::Check(args) => done(commands::check::run(&args)),
+        Command::Resume(args) => commands::resume::run(&args),
+        Command::Predict(args) => done(commands::predict::run(&args)),
+        Command::Report(args) => done(commands::report::run(&args)),
+        Command::Account(args) => done(commands::account::run(&args)),
+        Command::Calibrate(args) => done(commands::calibrate::run(&args)),
+        Command::Tune(args) => commands::tune::run(&args),
+    }
+}

@@ -1,0 +1,41 @@
+//! The road of a new run up to its plan, from public knowledge alone: nothing is opened, made or spent.
+
+use super::estimate::Estimate;
+use super::initial_weights::InitialWeights;
+use super::planned_run::PlannedRun;
+use super::public_facts::PublicFacts;
+use super::run_folder::StartedFrom;
+use super::settings::Settings;
+use super::workbench::begun_workbench;
+use anyhow::Result;
+
+/// What a run would be.
+#[derive(Debug)]
+pub struct DryRun {
+    /// The plan, certified.
+    pub run: PlannedRun,
+    /// The weights it would start from.
+    pub start: Option<StartedFrom>,
+    /// Time and memory, unless too little is declared to make the model.
+    pub estimate: Option<Estimate>,
+}
+
+/// Plans a run and measures a few steps on synthetic records.
+pub fn dry_run(settings: Settings) -> Result<DryRun> {
+    let settings = settings.complete()?;
+    let weights = InitialWeights::read(&settings)?;
+    let declared = PublicFacts::declared(&settings)?;
+    let run = PlannedRun::new(settings, declared.facts)?;
+    let (mut start, mut estimate) = (None, None);
+    if declared.input_is_known {
+        let device = run.settings.device.unwrap_or_default().open()?;
+        let (bench, from) = begun_workbench(run.model, weights.as_ref(), &device)?;
+        start = from;
+        estimate = Some(bench.estimate(&run)?);
+    }
+    Ok(DryRun {
+        run,
+        start,
+        estimate,
+    })
+}

@@ -1,0 +1,94 @@
+//! What a plan must know of the data, all of it public.
+
+use super::settings::Settings;
+use anyhow::{Context, Result};
+use tacita_datasets::{Opened, Shape, Source, declared, known};
+
+/// What a plan must know of the data, all of it public.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PublicFacts {
+    /// Records as declared.
+    pub records: u64,
+    /// Input of the model.
+    pub shape: Shape,
+    /// Classes as declared.
+    pub classes: usize,
+    /// Whether bounds of columns are estimated first.
+    pub estimates_bounds: bool,
+    /// Whether there are private test records to be scored.
+    pub private_test: bool,
+    /// Whether there are public ones.
+    pub public_test: bool,
+}
+
+/// Facts that are known before any data are opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeclaredFacts {
+    /// The facts. Where the input is not known, they only choose between models by name.
+    pub facts: PublicFacts,
+    /// Whether everything is declared that decides which model is made.
+    pub input_is_known: bool,
+}
+
+impl PublicFacts {
+    /// Those of records that are open.
+    pub fn of(opened: &Opened) -> Result<Self> {
+        let records = opened.public_count().context(
+            "say how many records there are with --records N (rounded is fine): the sampling rate comes from \
+             it, and it is taken as public",
+        )?;
+        Ok(Self {
+            records,
+            shape: opened.shape(),
+            classes: opened.classes().len(),
+            estimates_bounds: matches!(opened, Opened::NeedsBounds(_)),
+            private_test: opened.has_test(false),
+            public_test: opened.has_test(true),
+        })
+    }
+
+    /// Opens the records of settings and keeps nothing but these.
+    pub fn read(settings: &Settings, quiet: bool) -> Result<Self> {
+        Self::of(&settings.open(quiet)?)
+    }
+
+    /// Those that follow from what is declared, or published of a public set. No data are opened.
+    pub fn declared(settings: &Settings) -> Result<DeclaredFacts> {
+        let (source, options) = (settings.source()?, settings.options(true)?);
+        if let Source::Builtin(set) = source {
+            let known = known(set);
+            let shape = match settings.features {
+                Some(features) => features.shape(known.shape)?,
+                None => known.shape,
+            };
+            let facts = Self {
+                records: known.records,
+                shape,
+                classes: known.classes,
+                estimates_bounds: false,
+                private_test: false,
+                public_test: true,
+            };
+            return Ok(DeclaredFacts {
+                facts,
+                input_is_known: true,
+            });
+        }
+        let records = options.declared_count().context(
+            "a dry run opens no file, so say how many records there are with --records N",
+        )?;
+        let (shape, classes) = declared(&source, &options)?;
+        let facts = Self {
+            records,
+            shape: shape.unwrap_or(Shape::Rows { width: 1 }),
+            classes: classes.unwrap_or(2),
+            estimates_bounds: settings.estimate_bounds && options.schema.lacks_bounds()?,
+            private_test: options.test.has_test(false),
+            public_test: options.test.has_test(true),
+        };
+        Ok(DeclaredFacts {
+            facts,
+            input_is_known: shape.is_some() && classes.is_some(),
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! A run that stopped or died, taken up where its folder left it.
+
+use super::initial_weights::InitialWeights;
+use super::open_run::OpenRun;
+use super::outcome::{Outcome, Output};
+use super::planned_run::{Committed, PlannedRun};
+use super::public_facts::PublicFacts;
+use super::run_folder::{Locations, RunFolder, RunRecord};
+use super::workbench::begun_workbench;
+use anyhow::{Result, anyhow, bail, ensure};
+use std::path::Path;
+use tacita_datasets::{DataSet, Opened};
+
+/// Resumes the run of a folder; `given` says where its data lie now.
+pub fn resume(path: &Path, given: Locations, output: Output) -> Result<Outcome> {
+    let (folder, record) = RunFolder::open_to_write(path)?;
+    folder.check_ledger()?;
+    let outcome = resume_locked(&folder, record, given, output);
+    // However it ended.
+    let hidden = folder.hide_times();
+    let outcome = outcome?;
+    hidden?;
+    Ok(outcome)
+}
+
+fn resume_locked(
+    folder: &RunFolder,
+    record: RunRecord,
+    given: Locations,
+    output: Output,
+) -> Result<Outcome> {
+    let settings = given.for_run(&record, folder.path())?;
+    let opened = settings.open(output.quiet)?;
+    let facts = PublicFacts::of(&opened)?;
+    let committed = Committed {
+        scale: record.scale,
+        rounds: tacita::read_ledger_file(&folder.ledger())?
+            .plan
+            .rounds_made(),
+    };
+    let run = PlannedRun::resumed(settings, facts, committed)?;
+    let data = with_known_bounds(opened, &record)?;
+    ensure!(
+        data.preparation == record.preparation && facts.records == record.public_record_count,
+        "{} is prepared differently now than when the run began; restore the data and the schema",
+        data.about.origin
+    );
+    // Before its first step there is nothing else to take the weights from.
+    let stepped = folder.checkpoint().exists() || folder.has_stepped(&record);
+    let weights = match stepped {
+        true => None,
+        false => InitialWeights::read(&run.settings)
+            .map_err(|error| anyhow!("{error:#}; nothing more was spent"))?,
+    };
+    let device = run.settings.device.unwrap_or_default().open()?;
+    let (bench, _) = begun_workbench(run.model, weights.as_ref(), &device)?;
+    let open = OpenRun {
+        run,
+        record,
+        data,
+        folder,
+    };
+    open.train(bench, None, output)
+}
+
+/// The data set, with the bounds of columns that the run released when it began.
+fn with_known_bounds(opened: Opened, record: &RunRecord) -> Result<DataSet> {
+    match (opened, &record.histogram) {
+        (Opened::Ready(data), None) => Ok(*data),
+        (Opened::NeedsBounds(table), Some((histogram, noise_std))) => {
+            table.estimated(histogram, *noise_std)
+        }
+        _ => bail!("the data are no longer what they were when the run began"),
+    }
+}

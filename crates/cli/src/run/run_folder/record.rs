@@ -1,0 +1,93 @@
+//! What a run folder says of its run, written before the first step.
+
+use super::StartedFrom;
+use crate::models::ModelName;
+use crate::run::settings::Settings;
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use tacita::{SearchKind, SearchOfRun};
+use tacita_datasets::{About, Preparation, Shape};
+
+/// What `resume` and `predict` need to know, written before the first step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// Format of this file.
+    pub tacita_run: u32,
+    /// Version of the program that started the run.
+    pub version: String,
+    /// Name of the data set.
+    pub name: String,
+    /// Every setting.
+    pub settings: Settings,
+    /// The model.
+    pub model: ModelName,
+    /// Its input.
+    pub shape: Shape,
+    /// The scale of the noise.
+    pub scale: f64,
+    /// Records as declared.
+    pub public_record_count: u64,
+    /// How inputs are prepared.
+    pub preparation: Preparation,
+    /// Where the records come from.
+    pub about: About,
+    /// A released histogram that gave bounds of columns, and the standard deviation of its noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<(Vec<f32>, f64)>,
+    /// The weights it started from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartedFrom>,
+    /// The search it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<PartOfSearch>,
+}
+
+/// What a run of a search states instead of its own ε, which does not pay for the search. Kept with the run from
+/// its start, so that it stays true wherever the folder is copied and whoever goes on with it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartOfSearch {
+    /// ε of the whole search, an upper bound.
+    pub epsilon_upper: f64,
+    /// δ of the whole search.
+    pub delta: f64,
+    /// What of the search the run is.
+    pub part: Part,
+}
+
+/// Which part of a search a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// One of a grid, all of which may be shown.
+    Grid,
+    /// One of a random search, of which nothing is to be seen: the guarantee covers the best one alone.
+    Secret,
+    /// The published best of a random search.
+    Winner,
+}
+
+impl PartOfSearch {
+    /// The same as the first line of the run's ledger holds it, so that it stays true of the ledger alone.
+    pub fn in_ledger(self) -> SearchOfRun {
+        SearchOfRun {
+            kind: match self.part {
+                Part::Grid => SearchKind::Grid,
+                Part::Secret | Part::Winner => SearchKind::Random,
+            },
+            epsilon_upper: self.epsilon_upper,
+            delta: self.delta,
+        }
+    }
+}
+
+impl RunRecord {
+    /// The only format there is.
+    pub const FORMAT: u32 = 1;
+
+    /// The record as its file holds it.
+    pub fn text(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)?)
+    }
+}

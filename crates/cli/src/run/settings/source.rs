@@ -1,0 +1,145 @@
+//! From settings to the source of the records.
+
+use super::Settings;
+use anyhow::{Context, Result, bail, ensure};
+use tacita_datasets::{BadRecords, Builtin, Opened, Options, Schema, Source, TestChoice};
+
+impl Settings {
+    /// Where the records come from.
+    pub fn source(&self) -> Result<Source> {
+        let own = [&self.csv, &self.parquet, &self.jsonl, &self.images];
+        let given = own.iter().filter(|path| path.is_some()).count();
+        ensure!(
+            given + usize::from(self.data.is_some()) <= 1,
+            "give one of --data, --csv, --parquet, --jsonl and --images"
+        );
+        ensure!(
+            self.text.is_none() || self.jsonl.is_some(),
+            "--text names the field of --jsonl; give the file too"
+        );
+        if given == 0 {
+            let idle = [
+                ("--data-name", self.data_name.is_some()),
+                ("--label", self.label.is_some()),
+                ("--classes", self.classes.is_some()),
+                ("--records", self.records.is_some()),
+                ("--test", self.test.is_some()),
+                ("--test-share", self.test_share.is_some()),
+                ("--public-test", self.public_test),
+                ("--public-folder-names", self.public_folder_names),
+                ("--estimate-bounds", self.estimate_bounds),
+            ];
+            if let Some((flag, _)) = idle.iter().find(|(_, given)| *given) {
+                bail!(
+                    "{flag} is for your own data: give --csv, --parquet, --jsonl or --images too; public sets \
+                     bring theirs"
+                );
+            }
+        }
+        Ok(
+            match (&self.csv, &self.parquet, &self.jsonl, &self.images) {
+                (Some(file), ..) => Source::Csv { file: file.clone() },
+                (_, Some(file), ..) => Source::Parquet { file: file.clone() },
+                (_, _, Some(file), _) => Source::Jsonl {
+                    file: file.clone(),
+                    text: (self.text.clone())
+                        .context("say which field holds the text with --text FIELD")?,
+                },
+                (.., Some(folder)) => Source::Images {
+                    folder: folder.clone(),
+                },
+                _ => Source::Builtin(self.data.unwrap_or(Builtin::Digits)),
+            },
+        )
+    }
+
+    /// With all that a run folder must hold, which needs no other file: the values of the preset, the name of
+    /// the data set, and the schema of a file among the settings. Doing it again changes nothing.
+    pub fn complete(self) -> Result<Self> {
+        let mut settings = self.with_preset()?.with_schema()?;
+        if let Source::Builtin(set) = settings.source()? {
+            settings.data = Some(set);
+        }
+        settings.with_data_name()
+    }
+
+    /// With the schema of a file inside.
+    fn with_schema(mut self) -> Result<Self> {
+        if let Some(path) = &self.schema {
+            ensure!(
+                self.declared.is_none(),
+                "give the schema as a file or as [declared], not both"
+            );
+            self.declared = Some(Schema::read(path)?);
+            self.schema = None;
+        }
+        if let Some(declared) = &self.declared {
+            declared.check_bad_rows()?;
+        }
+        Ok(self)
+    }
+
+    /// With a public name for the user's own data: that of their kind, if none is given.
+    pub fn with_data_name(mut self) -> Result<Self> {
+        if let (Some(kind), None) = (self.source()?.kind_of_own(), &self.data_name) {
+            self.data_name = Some(kind.into());
+        }
+        let name = self.data_name.as_ref();
+        ensure!(
+            name.is_none_or(|name| !name.trim().is_empty()),
+            "--data-name must not be empty"
+        );
+        Ok(self)
+    }
+
+    /// The public name of the data.
+    pub fn name_of_data(&self) -> String {
+        match self.data {
+            Some(set) => set.name().to_string(),
+            None => self.data_name.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Opens the records.
+    pub fn open(&self, quiet: bool) -> Result<Opened> {
+        tacita_datasets::open(&self.source()?, &self.options(quiet)?)
+    }
+
+    /// How records are found and prepared.
+    pub fn options(&self, quiet: bool) -> Result<Options> {
+        let mut schema = match (&self.schema, &self.declared) {
+            (Some(_), Some(_)) => bail!("give the schema as a file or as [declared], not both"),
+            (Some(path), None) => Schema::read(path)?,
+            (None, declared) => declared.clone().unwrap_or_default(),
+        };
+        if let Some(label) = &self.label {
+            schema.label.column = Some(label.clone());
+        }
+        if let Some(classes) = &self.classes {
+            schema.label.classes.clone_from(classes);
+        }
+        schema.records = self.records.or(schema.records);
+        let public = self.public_test;
+        let test = match (&self.test, self.test_share) {
+            (Some(_), Some(_)) => bail!("give --test or --test-share, not both"),
+            (Some(path), None) => TestChoice::File {
+                path: path.clone(),
+                public,
+            },
+            (None, Some(share)) => TestChoice::Share { share, public },
+            (None, None) => TestChoice::None,
+        };
+        Ok(Options {
+            data_dir: self.data_dir.clone(),
+            offline: self.offline,
+            quiet,
+            schema,
+            test,
+            classes_are_public: self.public_folder_names,
+            estimate_bounds: self.estimate_bounds,
+            features: self.features,
+            data_name: self.data_name.clone(),
+            bad_records: BadRecords::Drop,
+        })
+    }
+}

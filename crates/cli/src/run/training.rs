@@ -1,0 +1,60 @@
+//! From an open run to its outcome.
+
+use super::course::Course;
+use super::metrics::Metric;
+use super::open_run::OpenRun;
+use super::outcome::{Outcome, Output};
+use super::score::over_steps;
+use super::stop::watch_for_stop;
+use super::workbench::{TrainedBench, Workbench};
+use super::{describe, save, spending};
+use anyhow::Result;
+use std::time::Instant;
+use tacita::{Checkpoint, Opening};
+
+impl OpenRun<'_> {
+    /// Trains by the plan, from the opening of a new run or from the checkpoint of one that is resumed; then
+    /// scores the model and writes all there is to publish.
+    pub(super) fn train(
+        &self,
+        bench: Box<dyn Workbench>,
+        opening: Option<Opening>,
+        output: Output,
+    ) -> Result<Outcome> {
+        let done = match Checkpoint::read(&self.folder.checkpoint()) {
+            Ok(checkpoint) if opening.is_none() => checkpoint.step,
+            _ => 0,
+        };
+        let mut course = Course::begin(self, bench.parameters(), done, output)?;
+        let mut watch = |at: &_, test_score: &dyn Fn() -> _| course.step(at, test_score);
+        watch_for_stop();
+        let start = Instant::now();
+        let trained = bench.train(&self.run, &self.data, self.folder, opening, &mut watch)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let outcome = self.finish(trained, &course.end())?;
+        Ok(Outcome { seconds, ..outcome })
+    }
+
+    fn finish(&self, mut trained: TrainedBench, course: &[Metric]) -> Result<Outcome> {
+        trained.bench.save(self.folder)?;
+        let scoring = self.score(&mut trained, course)?;
+        let facts = describe::facts(self, trained.bench.parameters(), course, &scoring);
+        save::facts(self.folder, &self.record, &facts)?;
+        let plan = &self.run.plan;
+        let spent = match trained.steps < plan.steps() {
+            true => spending::of_prefix(plan, scoring.rounds)?,
+            false => None,
+        };
+        Ok(Outcome {
+            folder: self.folder.path().to_path_buf(),
+            spent,
+            evaluation: scoring.evaluation,
+            squared_error: scoring.squared_error,
+            over_steps: over_steps(course),
+            report: trained.report,
+            start: self.record.start.clone(),
+            steps: trained.steps,
+            seconds: f64::NAN,
+        })
+    }
+}

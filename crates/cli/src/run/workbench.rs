@@ -1,0 +1,193 @@
+//! A model at work, whatever its type and the kind of its records.
+
+use super::estimate::{Estimate, estimate};
+use super::evaluate::{evaluate, mean};
+use super::initial_weights::InitialWeights;
+use super::planned_run::PlannedRun;
+use super::run_folder::{RunFolder, StartedFrom};
+use super::stop::stop_requested;
+use crate::models::{Bench, Erase, Kind, ModelSpec, Score, Scored};
+use anyhow::{Context, Result, bail};
+use burn::tensor::Device;
+use burn::tensor::activation::softmax;
+use std::path::Path;
+use tacita::{Opening, Progress, Report, Session, Trained};
+use tacita_datasets::{DataSet, RecordSet, chunks};
+
+/// Records of one batch of predictions.
+const CHUNK: usize = 500;
+
+/// Sees every step, and the mean score on public test records if it asks for it.
+pub type Watch<'a> = dyn FnMut(&Progress, &dyn Fn() -> Option<f64>) + 'a;
+
+/// All that a program does with a model.
+pub trait Workbench {
+    /// How many numbers the model has.
+    fn parameters(&self) -> usize;
+
+    /// Takes the weights of a file as far as they fit.
+    fn start_from(&mut self, weights: &InitialWeights) -> Result<StartedFrom>;
+
+    /// Takes the parameters of a trained model.
+    fn load(&mut self, file: &Path) -> Result<()>;
+
+    /// Writes the parameters into a run folder.
+    fn save(&self, folder: &RunFolder) -> Result<()>;
+
+    /// Trains by the plan, from the opening of a new run, or from the checkpoint of the folder.
+    fn train(
+        self: Box<Self>,
+        run: &PlannedRun,
+        data: &DataSet,
+        folder: &RunFolder,
+        opening: Option<Opening>,
+        watch: &mut Watch<'_>,
+    ) -> Result<TrainedBench>;
+
+    /// What a score means.
+    fn score(&self) -> Score;
+
+    /// The score of each record.
+    fn scores(&self, records: &RecordSet) -> Result<Vec<f64>>;
+
+    /// For each input the probability of every class.
+    fn probabilities(&self, inputs: &RecordSet) -> Result<Vec<Vec<f32>>>;
+
+    /// Makes a few steps of the run's batch size on synthetic records, and tells what they cost.
+    fn estimate(self: Box<Self>, run: &PlannedRun) -> Result<Estimate>;
+}
+
+/// A trained model, and what may be said of its privacy.
+pub struct TrainedBench {
+    /// The model.
+    pub bench: Box<dyn Workbench>,
+    /// The privacy statement.
+    pub report: Report,
+    /// Steps made, fewer than the plan's if the run was stopped.
+    pub steps: u64,
+    /// The session, if the plan asks for scores and they are still to be had.
+    pub unscored: Option<Session>,
+}
+
+/// The model of a spec on a device.
+pub fn workbench(spec: ModelSpec, device: &Device) -> Result<Box<dyn Workbench>> {
+    spec.make::<AtWork>(device)
+}
+
+/// The same, started from the weights of a file if there is one.
+pub fn begun_workbench(
+    spec: ModelSpec,
+    weights: Option<&InitialWeights>,
+    device: &Device,
+) -> Result<(Box<dyn Workbench>, Option<StartedFrom>)> {
+    let mut bench = workbench(spec, device)?;
+    let start = weights.map(|weights| bench.start_from(weights));
+    Ok((bench, start.transpose()?))
+}
+
+struct AtWork;
+
+impl Erase for AtWork {
+    type Object = dyn Workbench;
+
+    fn erase<R: Kind, M: Scored<R::Batch>>(bench: Bench<R, M>) -> Box<dyn Workbench> {
+        Box::new(bench)
+    }
+}
+
+/// The records of a set, if the model takes their kind.
+fn taken<R: Kind>(set: &RecordSet) -> Result<&R> {
+    R::of(set).context("the records are of another kind than the model")
+}
+
+impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
+    fn parameters(&self) -> usize {
+        self.model.num_params()
+    }
+
+    fn start_from(&mut self, weights: &InitialWeights) -> Result<StartedFrom> {
+        let (model, from) = weights.begin(self.model.clone())?;
+        self.model = model;
+        Ok(from)
+    }
+
+    fn load(&mut self, file: &Path) -> Result<()> {
+        self.model = tacita::load_model(self.model.clone(), file)?;
+        Ok(())
+    }
+
+    fn save(&self, folder: &RunFolder) -> Result<()> {
+        tacita::save_model(&self.model, &folder.model())?;
+        let burn_record = folder.burn_record();
+        (self.model.clone().save_file(&burn_record))
+            .with_context(|| format!("cannot write {}", burn_record.display()))?;
+        Ok(())
+    }
+
+    fn train(
+        self: Box<Self>,
+        run: &PlannedRun,
+        data: &DataSet,
+        folder: &RunFolder,
+        opening: Option<Opening>,
+        watch: &mut Watch<'_>,
+    ) -> Result<TrainedBench> {
+        let Self { model, device, .. } = *self;
+        let records: &R = taken(&data.training)?;
+        let public_test = data.test.as_ref().filter(|test| test.declared_public);
+        let public_test: Option<&R> = (public_test.map(|test| taken(&test.records))).transpose()?;
+        let trainer = run
+            .trainer()
+            .ledger(folder.ledger())
+            .checkpoint(folder.checkpoint(), run.checkpoint_every())
+            .stop_when(stop_requested)
+            .on_step(|at, model: &M| {
+                watch(at, &|| {
+                    let test = public_test.filter(|test| test.count() > 0)?;
+                    Some(mean(&evaluate(model, test, &device)))
+                });
+            });
+        let Trained {
+            model,
+            report,
+            steps,
+            unscored,
+        } = match opening {
+            Some(opening) => trainer.fit_opened(opening, model, records, &device)?,
+            None => trainer.keys(run.keys()?).resume(model, records, &device)?,
+        };
+        Ok(TrainedBench {
+            bench: Box::new(Bench::<R, M>::of(model, &device)),
+            report,
+            steps,
+            unscored,
+        })
+    }
+
+    fn score(&self) -> Score {
+        M::SCORE
+    }
+
+    fn scores(&self, records: &RecordSet) -> Result<Vec<f64>> {
+        let records: &R = taken(records)?;
+        Ok(evaluate(&self.model, records, &self.device))
+    }
+
+    fn probabilities(&self, inputs: &RecordSet) -> Result<Vec<Vec<f32>>> {
+        let inputs: &R = taken(inputs)?;
+        let mut rows = Vec::new();
+        for batch in chunks(inputs, CHUNK, &self.device) {
+            let Some(values) = self.model.class_values(batch) else {
+                bail!("an autoencoder has no classes to predict");
+            };
+            let [_, classes] = values.dims();
+            let values: Vec<f32> = softmax(values, 1).into_data().iter::<f32>().collect();
+            rows.extend(values.chunks(classes).map(<[f32]>::to_vec));
+        }
+        Ok(rows)
+    }
+
+    fn estimate(self: Box<Self>, run: &PlannedRun) -> Result<Estimate> {
+        estimate(*self, run)
+    }
+}

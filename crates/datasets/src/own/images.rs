@@ -1,0 +1,202 @@
+//! Images in a folder for each class.
+
+use super::{TestChoice, data_set};
+use crate::Options;
+use crate::bad_record::{BadRecord, BadRecords};
+use crate::data_set::DataSet;
+use crate::nearest::known;
+use crate::preparation::{Features, Picture, Preparation, Values};
+use crate::schema::check_classes;
+use anyhow::{Context, Result, bail, ensure};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// Files with other ends are no images.
+const ENDS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+
+type Part = (Vec<u8>, Vec<u16>);
+
+/// Opens the folder and, if there is one, the test folder.
+pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
+    options.test.check()?;
+    let picture = options.schema.picture()?;
+    let classes = classes(folder, options)?;
+    let reader = Reader {
+        classes: &classes,
+        picture: &picture,
+        bad_records: &options.bad_records,
+    };
+    let preparation = Preparation {
+        input: Features::of_images(options.features, picture)?,
+        classes: classes.clone(),
+    };
+    let records = |(bytes, labels): Part| {
+        let values = Values {
+            bytes,
+            ..Values::default()
+        };
+        preparation.records(values, labels, None)
+    };
+    let read = |folder: &Path, test: &TestChoice| reader.read(folder, test);
+    data_set(
+        folder,
+        "images",
+        options,
+        preparation.clone(),
+        read,
+        records,
+    )
+}
+
+/// All images of the folders of known classes.
+pub(crate) fn class_folders(folder: &Path, classes: &[String], picture: &Picture) -> Result<Part> {
+    let reader = Reader {
+        classes,
+        picture,
+        bad_records: &BadRecords::Refuse,
+    };
+    let [all, _] = reader.read(folder, &TestChoice::None)?;
+    Ok(all)
+}
+
+/// The declared classes, or the names of the folders where those are declared public.
+fn classes(folder: &Path, options: &Options) -> Result<Vec<String>> {
+    let declared = &options.schema.label.classes;
+    if !declared.is_empty() {
+        check_classes(declared)?;
+        return Ok(declared.clone());
+    }
+    let found = folders(folder)?;
+    ensure!(
+        options.classes_are_public,
+        "{}: the classes are not declared. The names of folders are taken for classes only if you say \
+         that they are public (--public-folder-names), or list them: --classes a,b",
+        folder.display()
+    );
+    check_classes(&found).with_context(|| {
+        format!(
+            "{}: one folder for each class was expected",
+            folder.display()
+        )
+    })?;
+    Ok(found)
+}
+
+/// The visible folders of a folder, by name.
+fn folders(folder: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for path in entries(folder)?.iter().filter(|path| path.is_dir()) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            bail!("{}: the name of a folder is not UTF-8", path.display());
+        };
+        if !name.starts_with('.') {
+            names.push(name.to_string());
+        }
+    }
+    Ok(names)
+}
+
+/// What is in a folder, in the order of names.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = || match folder.is_dir() {
+        true => format!("cannot read the folder {}", folder.display()),
+        false => format!("there is no folder {}", folder.display()),
+    };
+    let mut entries = std::fs::read_dir(folder)
+        .with_context(unreadable)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<Vec<_>>>()
+        .with_context(unreadable)?;
+    entries.sort();
+    Ok(entries)
+}
+
+struct Reader<'a> {
+    classes: &'a [String],
+    picture: &'a Picture,
+    bad_records: &'a BadRecords,
+}
+
+impl Reader<'_> {
+    /// The images to train on and those held out.
+    fn read(&self, folder: &Path, test: &TestChoice) -> Result<[Part; 2]> {
+        // Of a private set a folder that is not a declared class is a class that was not declared, and
+        // one that is missing is a class without records: both can be the doing of one record.
+        for other in entries(folder)?.iter().filter(|path| path.is_dir()) {
+            self.declared(other)?;
+        }
+        let mut files = Vec::new();
+        for (label, class) in self.classes.iter().enumerate() {
+            let folder = folder.join(class);
+            if folder.is_dir() || matches!(self.bad_records, BadRecords::Refuse) {
+                let images = self::files(&folder)?;
+                files.extend(images.into_iter().map(|path| (path, label as u16)));
+            }
+        }
+        let images = files
+            .par_iter()
+            .map(|(path, label)| self.image(path, *label, test))
+            .collect::<Result<Vec<_>>>()?;
+        let mut parts = [Part::default(), Part::default()];
+        for (held_out, values, label) in images.into_iter().flatten() {
+            let (pixels, labels) = &mut parts[usize::from(held_out)];
+            pixels.extend(values);
+            labels.push(label);
+        }
+        Ok(parts)
+    }
+
+    fn image(
+        &self,
+        path: &Path,
+        label: u16,
+        test: &TestChoice,
+    ) -> Result<Option<(bool, Vec<u8>, u16)>> {
+        let record = std::fs::read(path)
+            .map_err(|error| {
+                BadRecord::new("cannot be read")
+                    .hint(format!(" ({error})"))
+                    .into()
+            })
+            .and_then(|bytes| {
+                let held_out = test.holds_out([bytes.as_slice(), &label.to_le_bytes()]);
+                let values = self.picture.prepare(&bytes).map_err(|error| {
+                    let cause = format!(" ({})", error.root_cause());
+                    BadRecord::new("not a readable image").hint(cause)
+                })?;
+                Ok((held_out, values, label))
+            });
+        let place = || (path.display().to_string(), None);
+        self.bad_records.kept(record, place)
+    }
+
+    /// Whether a folder is that of a declared class; hidden ones are none of ours.
+    fn declared(&self, folder: &Path) -> Result<()> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('.') || self.classes.iter().any(|class| *class == name) {
+            return Ok(());
+        }
+        let problem = "the folder is not one of the declared classes";
+        let bad = BadRecord::new(problem).hint(known(&name, self.classes));
+        let place = || (folder.display().to_string(), None);
+        self.bad_records.kept(Err::<(), _>(bad.into()), place)?;
+        Ok(())
+    }
+}
+
+/// The images of a folder.
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = entries(folder)?;
+    files.retain(|path| is_image(path));
+    Ok(files)
+}
+
+fn is_image(path: &Path) -> bool {
+    let hidden = path
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let end = path
+        .extension()
+        .map(|end| end.to_string_lossy().to_lowercase());
+    !hidden && end.is_some_and(|end| ENDS.contains(&end.as_str()))
+}

@@ -1,0 +1,161 @@
+//! The user's own data: tables, texts and images, prepared by what a [`Schema`] declares.
+
+mod csv_file;
+mod images;
+mod inputs;
+mod jsonl;
+mod opened;
+mod parquet_file;
+mod table;
+mod unbounded;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use images::{class_folders, open as open_images};
+pub use inputs::read as read_inputs;
+pub(super) use jsonl::{open as open_jsonl, shape as text_shape};
+pub use opened::Opened;
+pub(super) use table::{Format, open as open_table};
+pub use unbounded::Unbounded;
+
+use super::Options;
+use super::data_set::{About, DataSet, TestSet};
+use super::preparation::Preparation;
+use super::records::RecordSet;
+use super::schema::Schema;
+use super::split::is_held_out;
+use anyhow::{Result, ensure};
+use std::path::{Path, PathBuf};
+
+/// Which records are held out for testing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum TestChoice {
+    /// None.
+    #[default]
+    None,
+    /// Those of another file, or folder of images.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Whether they are declared public; if not, they are as private as the others.
+        public: bool,
+    },
+    /// A share of the records, chosen by a hash of each record alone.
+    Share {
+        /// Between 0 and 1.
+        share: f64,
+        /// Whether they are declared public; if not, they are as private as the others.
+        public: bool,
+    },
+}
+
+impl TestChoice {
+    fn check(&self) -> Result<()> {
+        if let Self::Share { share, .. } = self {
+            ensure!(
+                *share > 0.0 && *share < 1.0,
+                "the share of the test set must be above 0 and below 1, got {share}"
+            );
+        }
+        Ok(())
+    }
+
+    fn holds_out<'a>(&self, fields: impl IntoIterator<Item = &'a [u8]>) -> bool {
+        match self {
+            Self::Share { share, .. } => is_held_out(fields, *share),
+            _ => false,
+        }
+    }
+
+    /// Whether test records are given that are declared public, or that are not.
+    pub fn has_test(&self, declared_public: bool) -> bool {
+        *self != Self::None && self.is_public() == declared_public
+    }
+
+    /// The declared number of training records.
+    pub(super) fn public_count(&self, schema: &Schema) -> Option<u64> {
+        let records = schema.records?;
+        Some(match self {
+            Self::Share { share, .. } => (records as f64 * (1.0 - share)).round() as u64,
+            _ => records,
+        })
+    }
+
+    fn is_public(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::File { public, .. } | Self::Share { public, .. } => *public,
+        }
+    }
+}
+
+/// Reads a file or folder, and that of the test records if there is one. `read` gives the records to train on
+/// and those held out.
+fn data_set<Part>(
+    path: &Path,
+    kind: &str,
+    options: &Options,
+    preparation: Preparation,
+    read: impl Fn(&Path, &TestChoice) -> Result<[Part; 2]>,
+    records: impl Fn(Part) -> Result<RecordSet>,
+) -> Result<DataSet> {
+    let [training, held_out] = read(path, &options.test)?;
+    let test = match &options.test {
+        TestChoice::None => None,
+        TestChoice::Share { .. } => Some(held_out),
+        TestChoice::File { path, .. } => {
+            let [test, _] = read(path, &TestChoice::None)?;
+            Some(test)
+        }
+    };
+    let test_set = |test| {
+        Ok::<_, anyhow::Error>(TestSet {
+            records: records(test)?,
+            declared_public: options.test.is_public(),
+        })
+    };
+    Ok(DataSet {
+        name: short_name(options, kind),
+        training: records(training)?,
+        test: test.map(test_set).transpose()?,
+        public_count: options.declared_count(),
+        about: about(options, kind),
+        preparation,
+    })
+}
+
+/// The public name of a set as part of a file name.
+fn short_name(options: &Options, kind: &str) -> String {
+    let name = options.data_name.as_deref().unwrap_or(kind);
+    let name: String = name
+        .chars()
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    match name.trim_matches('-') {
+        "" => kind.to_string(),
+        name => name.to_string(),
+    }
+}
+
+fn about(options: &Options, kind: &str) -> About {
+    let mut caveats = Vec::new();
+    if options.test.is_public() {
+        caveats.push(
+            "the test records were declared public by the user: the guarantee is not for them"
+                .into(),
+        );
+    }
+    About {
+        // Never the path: it is no part of what was declared public.
+        origin: options.data_name.clone().unwrap_or_else(|| kind.into()),
+        licence: "the user's own".into(),
+        caveats,
+    }
+}

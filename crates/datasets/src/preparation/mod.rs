@@ -1,0 +1,254 @@
+//! How raw input becomes what a model sees: written down with a run, so that new input is prepared
+//! in exactly the same way.
+//!
+//! Nothing here is fitted to the data. Every number is a constant of this program, a declaration
+//! of the user, or a private estimate that was paid for; [`Preparation::facts`] says which.
+
+mod characters;
+mod features;
+mod n_grams;
+mod picture;
+mod resize;
+mod scattering;
+mod table;
+mod word_means;
+mod word_vectors;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use characters::Characters;
+pub use features::Features;
+pub use n_grams::NGrams;
+pub use picture::Picture;
+pub use scattering::Scattering;
+pub use table::{Column, Encoding, TablePreparation};
+pub use word_means::WordMeans;
+pub use word_vectors::{FirstWords, WordVectors};
+pub use words::{HashedWords, bucket};
+
+use super::records::{Images, RecordSet, RowLayout, Rows, Tokens};
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Where a number used in the preparation comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The same for everybody: a property of the format or of this program.
+    PublicConstant,
+    /// Stated by the user, or by the documentation of a public set, to be public.
+    Declared,
+    /// Estimated from the private records with noise, and charged to the ledger.
+    PrivatelyEstimated,
+}
+
+/// One thing the preparation uses, for the report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// What is used, in words.
+    pub what: String,
+    /// Where it comes from.
+    pub basis: Basis,
+}
+
+/// The preparation of a data set: its inputs and its classes.
+///
+/// ```text
+/// {"input": {"kind": "words", "vocabulary": 10000, "length": 256}, "classes": ["neg", "pos"]}
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preparation {
+    /// What is done to an input.
+    pub input: InputPreparation,
+    /// The public names of the classes, in the order of their numbers.
+    pub classes: Vec<String>,
+}
+
+/// What is done to an input, by kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum InputPreparation {
+    /// Images are resized and scaled to [0, 1].
+    Picture(Picture),
+    /// Words are hashed.
+    Words(HashedWords),
+    /// Characters of a public alphabet are numbered.
+    Characters(Characters),
+    /// The first words are replaced by public vectors.
+    FirstWords(FirstWords),
+    /// Images become features by wavelet scattering.
+    Scattering(Scattering),
+    /// A text is the mean of public vectors of its words.
+    WordMeans(WordMeans),
+    /// A text is the counts of its hashed n-grams.
+    NGrams(NGrams),
+    /// Columns are scaled or one-hot.
+    Table(TablePreparation),
+}
+
+/// New input for a trained model.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// A text.
+    Text(&'a str),
+    /// Names and values of a row, in any order.
+    Row(&'a [(&'a str, &'a str)]),
+    /// The bytes of a PNG, JPEG or WebP file.
+    Image(&'a [u8]),
+}
+
+impl Preparation {
+    /// What the preparation uses, and where each part comes from.
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut facts = match &self.input {
+            InputPreparation::Picture(picture) => picture.facts(),
+            InputPreparation::Words(words) => words.facts(),
+            InputPreparation::Characters(characters) => characters.facts(),
+            InputPreparation::FirstWords(words) => words.facts(),
+            InputPreparation::Scattering(scattering) => scattering.facts(),
+            InputPreparation::WordMeans(means) => means.facts(),
+            InputPreparation::NGrams(grams) => grams.facts(),
+            InputPreparation::Table(table) => table.facts(),
+        };
+        facts.push(Fact {
+            what: format!(
+                "{} classes: {}",
+                self.classes.len(),
+                self.classes.join(", ")
+            ),
+            basis: Basis::Declared,
+        });
+        facts
+    }
+
+    /// New inputs as records, all of class 0 because their classes are not known.
+    ///
+    /// `vectors` is needed only where words are replaced by public vectors.
+    #[cfg(test)]
+    pub fn unlabelled<'a>(
+        &self,
+        inputs: impl IntoIterator<Item = Input<'a>>,
+        vectors: Option<Arc<WordVectors>>,
+    ) -> Result<RecordSet> {
+        let mut values = Values::default();
+        let mut count = 0;
+        for (at, input) in inputs.into_iter().enumerate() {
+            self.push(input, vectors.as_deref(), &mut values)
+                .with_context(|| format!("input {}", at + 1))?;
+            count += 1;
+        }
+        self.records(values, vec![0; count], vectors)
+    }
+
+    /// Prepared values with their classes, as records.
+    pub(crate) fn records(
+        &self,
+        values: Values,
+        labels: Vec<u16>,
+        vectors: Option<Arc<WordVectors>>,
+    ) -> Result<RecordSet> {
+        let classes = self.classes.len();
+        Ok(match &self.input {
+            InputPreparation::Picture(picture) => RecordSet::Images(Images::new(
+                picture.size,
+                picture.white,
+                classes,
+                values.bytes,
+                labels,
+            )?),
+            InputPreparation::Words(words) => RecordSet::Tokens(Tokens::new(
+                words.length,
+                words.vocabulary,
+                classes,
+                values.tokens,
+                labels,
+            )?),
+            InputPreparation::Characters(characters) => RecordSet::Tokens(Tokens::new(
+                characters.length,
+                characters.vocabulary(),
+                classes,
+                values.tokens,
+                labels,
+            )?),
+            InputPreparation::FirstWords(words) => {
+                let layout = words.layout(vectors.context(NO_VECTORS)?)?;
+                RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
+            }
+            InputPreparation::Scattering(scattering) => {
+                let layout = RowLayout::Numbers(scattering.width());
+                let features = scattering.features(&values.bytes);
+                RecordSet::Rows(Rows::new(layout, classes, features, labels)?)
+            }
+            InputPreparation::WordMeans(means) => {
+                means.check(vectors.as_deref().context(NO_VECTORS)?)?;
+                let layout = RowLayout::Numbers(means.dimension);
+                RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
+            }
+            InputPreparation::NGrams(grams) => {
+                let layout = RowLayout::Numbers(grams.buckets);
+                RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
+            }
+            InputPreparation::Table(table) => {
+                RecordSet::Rows(Rows::new(table.layout()?, classes, values.cells, labels)?)
+            }
+        })
+    }
+
+    /// Prepares one input and appends it.
+    pub(crate) fn push(
+        &self,
+        input: Input<'_>,
+        vectors: Option<&WordVectors>,
+        values: &mut Values,
+    ) -> Result<()> {
+        match (&self.input, input) {
+            (InputPreparation::Picture(picture), Input::Image(bytes)) => {
+                values.bytes.extend(picture.prepare(bytes)?);
+            }
+            (InputPreparation::Scattering(scattering), Input::Image(bytes)) => {
+                values.bytes.extend(scattering.picture.prepare(bytes)?);
+            }
+            (InputPreparation::WordMeans(means), Input::Text(text)) => {
+                means.push(text, vectors.context(NO_VECTORS)?, &mut values.cells);
+            }
+            (InputPreparation::NGrams(grams), Input::Text(text)) => {
+                grams.push(text, &mut values.cells);
+            }
+            (InputPreparation::Words(words), Input::Text(text)) => {
+                words.push(text, &mut values.tokens);
+            }
+            (InputPreparation::Characters(characters), Input::Text(text)) => {
+                characters.push(text, &mut values.tokens);
+            }
+            (InputPreparation::FirstWords(words), Input::Text(text)) => {
+                words.push(text, vectors.context(NO_VECTORS)?, &mut values.cells);
+            }
+            (InputPreparation::Table(table), Input::Row(row)) => {
+                values.cells.extend(table.prepare(row)?);
+            }
+            (InputPreparation::Picture(_) | InputPreparation::Scattering(_), _) => {
+                bail!("the model takes images")
+            }
+            (InputPreparation::Table(_), _) => bail!("the model takes rows of a table"),
+            _ => bail!("the model takes texts"),
+        }
+        Ok(())
+    }
+}
+
+const NO_VECTORS: &str = "the words are replaced by public vectors, which were not loaded";
+
+/// Prepared values, of which one kind is in use.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Values {
+    /// Images.
+    pub bytes: Vec<u8>,
+    /// Tokens.
+    pub tokens: Vec<u16>,
+    /// Cells of rows.
+    pub cells: Vec<f32>,
+}

@@ -1,0 +1,65 @@
+//! What the first line of a ledger tells of its run besides the plan.
+
+use serde::{Deserialize, Serialize};
+
+/// What the first line of a ledger tells of its run besides the plan, bound to every line after it.
+///
+/// ```
+/// use tacita::{LedgerLabel, SearchKind, SearchOfRun};
+///
+/// let search = SearchOfRun { kind: SearchKind::Random, epsilon_upper: 2.0, delta: 1e-5 };
+/// let label = LedgerLabel { search: Some(search), binds_files: true };
+/// assert_ne!(label, LedgerLabel::default());
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LedgerLabel {
+    /// The search that the run is a part of: its own plan does not pay for the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchOfRun>,
+    /// Whether later lines bind files of the run to the ledger
+    /// ([`bind_file_to_ledger`](crate::bind_file_to_ledger)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub binds_files: bool,
+}
+
+/// The search that a run is a part of, and what the whole of it keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchOfRun {
+    /// What of the search is published.
+    pub kind: SearchKind,
+    /// ε of the whole search, an upper bound.
+    pub epsilon_upper: f64,
+    /// δ of the whole search.
+    pub delta: f64,
+}
+
+/// What of a search is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchKind {
+    /// Every run.
+    Grid,
+    /// The best run alone: the others, and their number, stay secret.
+    Random,
+}
+
+impl LedgerLabel {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Whether a file of a run is the one that its ledger names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding {
+    /// The ledger names this content.
+    Same,
+    /// The ledger names another content.
+    Other,
+    /// The ledger should name the file and does not: lines were lost or removed.
+    Missing,
+    /// The ledger binds no files: it was made by an earlier version, or without a run folder.
+    None,
+}

@@ -1,0 +1,387 @@
+//! The mechanism: what may be released, in which order, and nothing else.
+//!
+//! ```text
+//! Session ──open_round──▶ OpenRound ──clip──▶ Bounded ──────────────▶ release ──▶ Noisy
+//!                         (a round)           (drawn, clipped, summed)            (ledger first, then noise)
+//! ```
+//!
+//! An [`Opening`] holds the plan, the keys and the ledger, and may release statistics of the records
+//! that prepare the data; then a [`Session`] trains one model by the plan. Each release is a *round* of the
+//! plan's ledger: statistics first, then one round for each training *step*, then scores.
+//! [`Session::open_round`] begins the round of the next step; [`OpenRound::clip`] draws its records and makes
+//! sums whose sensitivity is known; [`OpenRound::release`] writes the ledger, draws noise and returns [`Noisy`]
+//! values, which have no other source. A [`Bounded`] value borrows the session for as long as its round
+//! lives, so a stale one cannot be released:
+//!
+//! ```compile_fail,E0499
+//! # use tacita::{Session, Bounded, Noisy, SessionError};
+//! fn stale(session: &mut Session, clip: impl for<'s> Fn(&tacita::OpenRound<'s>) -> Bounded<'s>) {
+//!     let first = session.open_round().unwrap();
+//!     let old = clip(&first);
+//!     let second = session.open_round().unwrap(); // the session is still borrowed by `old`
+//!     let _ = second.release(old);
+//! }
+//! ```
+//!
+//! and one of another session, if both are alive, is refused when it is released: see
+//! [`OpenRound::release`]. Clipped sums cannot be copied out of their round:
+//!
+//! ```compile_fail,E0599
+//! # use tacita::Bounded;
+//! fn copy<'s>(bounded: &Bounded<'s>) -> Bounded<'s> {
+//!     bounded.clone()
+//! }
+//! ```
+//!
+//! and a noisy value cannot be made by hand:
+//!
+//! ```compile_fail,E0451
+//! # use tacita::Noisy;
+//! fn forge(other: Noisy) -> Noisy {
+//!     Noisy { step: 0, ..other }
+//! }
+//! ```
+
+mod error;
+mod exact_sum;
+mod noisy;
+mod opening;
+mod round;
+
+pub use error::SessionError;
+pub use noisy::Noisy;
+pub use opening::{Opening, Statistic};
+pub use round::{Bounded, OpenRound};
+
+use crate::compute::backend::Precision;
+use crate::compute::backend::is_gpu;
+use crate::mechanism::keys::Keys;
+use crate::mechanism::ledger_file::LedgerLabel;
+use crate::mechanism::masks::Masks;
+use crate::mechanism::noise::{NoiseHardening, missing_tail_delta};
+use crate::mechanism::plan::{CheckedPlan, TAIL_SHARE};
+use crate::mechanism::sampling::PoissonSampler;
+use crate::sensitivity::checks::{self, Checked};
+use crate::sensitivity::clipping::{
+    Clipper, Groups, MOST_SHARE, SideQuery, ThresholdState, ThresholdTracker, largest_share,
+};
+use crate::sensitivity::gradient::Performance;
+use crate::sensitivity::parameters::{Parameter, Parameters};
+use crate::sensitivity::records::{PrivateModel, Records};
+use burn::tensor::Device;
+use opening::MOST_STATISTIC_VALUES;
+use std::path::Path;
+use tacita_accounting::{Ledger, Reading};
+
+/// A run of one certified plan on one model.
+pub struct Session {
+    opening: Opening,
+    parameters: Parameters,
+    clipper: Clipper,
+    thresholds: ThresholdTracker,
+    sampler: PoissonSampler,
+    micro_batch: usize,
+    precision: Precision,
+    on_gpu: bool,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (next, steps) = (self.next_step(), self.plan().steps());
+        write!(f, "Session(step {next} of {steps})")
+    }
+}
+
+/// Bytes that the records of one pass may take in the computer's memory, and on a GPU.
+const HOST_BYTES: usize = 1 << 30;
+const GPU_BYTES: usize = 8 << 30;
+
+/// As many records as a draw hardly ever exceeds: public, unlike how many there are.
+fn usual_batch(expected: f64) -> usize {
+    (expected + 4.0 * expected.sqrt()).ceil() as usize + 1
+}
+
+/// How a logical batch is cut to fit memory. The result does not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MicroBatch {
+    /// As many records at a time as 1 GiB of activations and gradients allow, 8 GiB on a GPU.
+    #[default]
+    Automatic,
+    /// As many records at a time as this many bytes of activations and gradients allow.
+    Memory(usize),
+    /// So many records at a time.
+    Records(usize),
+}
+
+/// Settings of a session that concern speed, memory and hardening, not privacy.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SessionOptions {
+    /// How norms are computed.
+    pub performance: Performance,
+    /// How a logical batch is cut.
+    pub micro_batch: MicroBatch,
+    /// How noise is protected against floating-point attacks.
+    pub hardening: NoiseHardening,
+    /// How a GPU rounds in the forward and backward pass.
+    pub precision: Precision,
+}
+
+impl Session {
+    /// Starts a run whose ledger is the new file `ledger`. The model is checked first, on synthetic
+    /// records, so that a model that is refused leaves no file; an existing file is refused.
+    pub fn create<D: Records, M: PrivateModel<D::Batch>>(
+        plan: CheckedPlan,
+        keys: Keys,
+        ledger: &Path,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        let mut session = Self::open_in_memory(plan, keys, model, records, options)?;
+        session.opening = session
+            .opening
+            .into_new_file(ledger, LedgerLabel::default())?;
+        Ok(session)
+    }
+
+    /// Resumes after the last round of an existing ledger, with fresh keys. Rounds that the ledger holds
+    /// are spent, whether or not their result was saved; they are not repeated.
+    pub fn resume<D: Records, M: PrivateModel<D::Batch>>(
+        plan: CheckedPlan,
+        keys: Keys,
+        ledger: &Path,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        let mut session = Self::open_in_memory(plan, keys, model, records, options)?;
+        session.opening = session.opening.into_existing_file(ledger)?;
+        Ok(session)
+    }
+
+    /// Opens a session whose ledger is kept in memory and lost if the process dies. For tests and
+    /// experiments.
+    pub fn open_in_memory<D: Records, M: PrivateModel<D::Batch>>(
+        plan: CheckedPlan,
+        keys: Keys,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        Self::begin(Opening::in_memory(plan, keys), model, records, options)
+    }
+
+    /// Trains a model with what was opened. The model is checked first, on synthetic records.
+    pub fn begin<D: Records, M: PrivateModel<D::Batch>>(
+        opening: Opening,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        let plan = opening.plan();
+        let parameters = Parameters::of(model)?;
+        let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
+        let sampler = PoissonSampler::new(plan.rate(), records.count())?;
+        let Checked {
+            bytes_per_record,
+            roundings,
+        } = checks::check_model(model, records, &parameters, &groups)?;
+        let share = largest_share(&roundings);
+        if share > MOST_SHARE {
+            return Err(SessionError::RoundingTooLarge {
+                percent: share * 100.0,
+                most: MOST_SHARE * 100.0,
+            });
+        }
+        let on_gpu = model.devices().iter().any(is_gpu);
+        let micro_batch = match options.micro_batch {
+            MicroBatch::Memory(bytes) => bytes / bytes_per_record.max(1),
+            MicroBatch::Automatic => {
+                let bytes = if on_gpu { GPU_BYTES } else { HOST_BYTES };
+                bytes / bytes_per_record.max(1)
+            }
+            MicroBatch::Records(count) => count,
+        };
+        let micro_batch = micro_batch.max(1);
+        let usual_batch = usual_batch(plan.expected_batch()).min(micro_batch);
+        let clipping = plan.clipping();
+        let thresholds = clipping.threshold.clone();
+        let thresholds = ThresholdTracker::new(thresholds, plan.steps(), groups.shares());
+        Ok(Self {
+            clipper: Clipper {
+                groups,
+                rule: clipping.rule,
+                side_query: SideQuery::of(&clipping.threshold),
+                performance: options.performance,
+                usual_batch,
+                roundings: Some(roundings),
+            },
+            opening: opening.hardened(options.hardening),
+            parameters,
+            thresholds,
+            sampler,
+            micro_batch,
+            precision: options.precision,
+            on_gpu,
+        })
+    }
+
+    /// The certified plan.
+    pub fn plan(&self) -> &CheckedPlan {
+        self.opening.plan()
+    }
+
+    /// The next training step, from 0: rounds made, less those of statistics. After the last step it is the
+    /// number of steps.
+    pub fn next_step(&self) -> u64 {
+        let rounds = self.opening.next_round();
+        rounds
+            .saturating_sub(self.plan().statistics())
+            .min(self.plan().steps())
+    }
+
+    /// Whether keys came from the operating system and nothing raw is shown. If not, nothing
+    /// downstream is private.
+    pub fn is_private(&self) -> bool {
+        self.opening.is_private()
+    }
+
+    /// Why the run is not private; empty if it is.
+    pub fn why_not_private(&self) -> Vec<&'static str> {
+        self.opening.keys().why_not_private()
+    }
+
+    /// Whether the model lies on a GPU, where a record's own gradient may depend on its batch: see
+    /// [`Report::GPU_CAVEAT`](crate::Report::GPU_CAVEAT).
+    pub(crate) fn on_gpu(&self) -> bool {
+        self.on_gpu
+    }
+
+    /// The trainable parameters, in the order in which released values come.
+    pub fn parameters(&self) -> &[Parameter] {
+        self.parameters.list()
+    }
+
+    /// The clipping threshold of each group in the next step: public, since it depends on the plan
+    /// and on released values only.
+    pub fn thresholds(&self) -> Vec<f64> {
+        self.thresholds.thresholds(self.next_step())
+    }
+
+    /// The masks that dropout takes in the next step for some records.
+    pub(crate) fn masks(&self, indices: &[usize]) -> Masks {
+        Masks::of_step(self.opening.keys(), self.next_step(), indices)
+    }
+
+    pub(crate) fn clipper(&self) -> &Clipper {
+        &self.clipper
+    }
+
+    /// How much of the clipping threshold is set aside for rounding contributions to the grid on which they
+    /// are summed, at most: gradients are clipped so much below it. Depends on the model's shapes alone.
+    pub fn rounding_share(&self) -> f64 {
+        largest_share(self.clipper.roundings.as_deref().unwrap_or_default())
+    }
+
+    /// Records of one pass at most: a larger draw is cut. Public, since it depends on the model and
+    /// the options only.
+    pub fn micro_batch(&self) -> usize {
+        self.micro_batch
+    }
+
+    /// What the threshold policy has learned, for a checkpoint.
+    pub fn threshold_state(&self) -> ThresholdState {
+        self.thresholds.state()
+    }
+
+    /// Restores what the threshold policy had learned at a checkpoint.
+    pub fn restore_thresholds(
+        &mut self,
+        state: &ThresholdState,
+        device: &Device,
+    ) -> Result<(), SessionError> {
+        let sizes: Vec<usize> = self.parameters().iter().map(Parameter::elements).collect();
+        match self.thresholds.restore(state, &sizes, device) {
+            true => Ok(()),
+            false => Err(SessionError::OtherThresholds),
+        }
+    }
+
+    /// Resumes from a checkpoint made after `step` steps.
+    ///
+    /// The ledger must not be behind it. In a private run the rounds that the ledger holds beyond it stay
+    /// spent; with a fixed seed they are made again, with the same result as an unbroken run.
+    pub fn resume_from(&mut self, step: u64) -> Result<(), SessionError> {
+        let round = self.plan().statistics() + step;
+        if self.opening.next_round() < round {
+            return Err(SessionError::LedgerBehind {
+                ledger: self.next_step(),
+                checkpoint: step,
+            });
+        }
+        if self.opening.keys().is_fixed_seed() {
+            self.opening.rewind(round);
+        }
+        Ok(())
+    }
+
+    /// The certified ε of the whole plan: the guarantee.
+    ///
+    /// A millionth of δ pays for the tail that the noise generator cannot reach. Where that is not
+    /// enough, which takes an ε above 40, there is no guarantee: the bound is infinite.
+    pub fn epsilon(&self) -> Reading {
+        let plan = self.plan();
+        // Four normals a value in the hardened mode.
+        let values = self.parameters.elements() as u64 * plan.queries() as u64;
+        let others = (plan.statistics() + plan.scores()).saturating_mul(MOST_STATISTIC_VALUES);
+        let normals = values.saturating_mul(plan.steps()).saturating_add(others);
+        let epsilon = plan.epsilon();
+        let upper = epsilon.upper_bound().unwrap_or(f64::INFINITY);
+        if missing_tail_delta(normals.saturating_mul(4), upper) <= TAIL_SHARE * plan.delta() {
+            epsilon
+        } else {
+            Reading::UpperBound(f64::INFINITY)
+        }
+    }
+
+    /// What has been recorded so far.
+    pub fn ledger(&self) -> Ledger {
+        self.opening.ledger()
+    }
+
+    /// Opens the round of the next step. Nothing is drawn yet: [`OpenRound::clip`] draws.
+    pub fn open_round(&mut self) -> Result<OpenRound<'_>, SessionError> {
+        let plan = self.opening.plan();
+        if self.opening.next_round() < plan.statistics() {
+            return Err(SessionError::StatisticsFirst);
+        }
+        if self.next_step() >= plan.steps() {
+            return Err(SessionError::Finished {
+                steps: plan.steps(),
+            });
+        }
+        Ok(OpenRound::new(self))
+    }
+
+    /// Releases how many of some private records the model gets right, with noise; the plan must ask
+    /// for it ([`Plan::score`](crate::Plan::score)).
+    ///
+    /// One record moves the count by 1, so the noise is multiplier × 1. May be negative.
+    pub fn score(&mut self, right: impl Iterator<Item = bool>) -> Result<f64, SessionError> {
+        let plan = self.opening.plan();
+        if self.opening.next_round() < plan.statistics() + plan.steps() {
+            return Err(SessionError::StepsFirst {
+                next: self.next_step(),
+                steps: plan.steps(),
+            });
+        }
+        let count = right.map(|right| vec![if right { 1.0 } else { 0.0 }]);
+        let noisy = self.opening.release_sum(1, count)?;
+        Ok(noisy.values[0])
+    }
+
+    /// Ends the run: reserved rounds that were never made are given back.
+    pub fn close(self) -> Result<Ledger, SessionError> {
+        self.opening.close()
+    }
+}

@@ -1,0 +1,279 @@
+//! A plan with its keys and its ledger; statistics of the records, released before training.
+
+use super::SessionError;
+use super::exact_sum::ExactSum;
+use crate::mechanism::keys::Keys;
+use crate::mechanism::ledger_file::{LedgerFile, LedgerFileError, LedgerLabel};
+use crate::mechanism::noise::{NoiseHardening, NoiseStream};
+use crate::mechanism::plan::CheckedPlan;
+use std::path::Path;
+use tacita_accounting::Ledger;
+
+/// Where the record of releases is kept.
+#[derive(Debug)]
+enum Record {
+    File(LedgerFile),
+    Memory { ledger: Ledger, next_round: u64 },
+}
+
+/// Longest statistic, so that what the noise generator cannot reach stays negligible.
+pub(super) const MOST_STATISTIC_VALUES: u64 = 1 << 20;
+
+/// A run that has been opened: its plan, its keys and its ledger.
+///
+/// ```
+/// use tacita::{Keys, Opening, Plan};
+///
+/// let plan = Plan::with_noise(4.0, 1e-5)
+///     .public_record_count(1000)
+///     .expected_batch(50)
+///     .steps(20)
+///     .statistic(10.0)
+///     .calibrate()?;
+/// let mut opening = Opening::in_memory(plan, Keys::from_os()?);
+/// // The mean of a column in [0, 1]: each record contributes at most 1.
+/// let column = [0.25; 1000];
+/// let sum = opening.statistic(1, column.iter().map(|value| vec![*value]))?;
+/// let mean = sum.values[0] / 1000.0;
+/// assert!((mean - 0.25).abs() < 0.1); // noise of 10 on a sum over 1000
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Opening {
+    plan: CheckedPlan,
+    keys: Keys,
+    record: Record,
+    hardening: NoiseHardening,
+}
+
+/// A released statistic: noisy sums.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistic {
+    /// The noisy sums.
+    pub values: Vec<f64>,
+    /// The standard deviation of the noise on each.
+    pub noise_std: f64,
+}
+
+impl Opening {
+    /// Keeps the ledger in the new file `ledger`; an existing one is refused.
+    pub fn create(plan: CheckedPlan, keys: Keys, ledger: &Path) -> Result<Self, SessionError> {
+        Self::create_labelled(plan, keys, ledger, LedgerLabel::default())
+    }
+
+    /// The same, with more than the plan in the first line of the ledger.
+    pub fn create_labelled(
+        plan: CheckedPlan,
+        keys: Keys,
+        ledger: &Path,
+        label: LedgerLabel,
+    ) -> Result<Self, SessionError> {
+        Self::in_memory(plan, keys).into_new_file(ledger, label)
+    }
+
+    /// Binds a file of the run to the ledger by its content. Without a ledger file there is nothing
+    /// to bind it to.
+    pub fn bind_file(&mut self, file: &str, content: &[u8]) -> Result<(), SessionError> {
+        match &mut self.record {
+            Record::File(ledger) => Ok(ledger.bind(file, content)?),
+            Record::Memory { .. } => Ok(()),
+        }
+    }
+
+    /// Resumes after the last round of an existing ledger, with fresh keys.
+    pub fn resume(plan: CheckedPlan, keys: Keys, ledger: &Path) -> Result<Self, SessionError> {
+        Self::in_memory(plan, keys).into_existing_file(ledger)
+    }
+
+    /// Keeps the ledger in memory, where it is lost if the process dies. For experiments.
+    pub fn in_memory(plan: CheckedPlan, keys: Keys) -> Self {
+        Self {
+            record: Record::Memory {
+                ledger: Ledger::new(plan.ledger().neighbours()),
+                next_round: 0,
+            },
+            plan,
+            keys,
+            hardening: NoiseHardening::default(),
+        }
+    }
+
+    /// Moves the ledger, which has no round yet, from memory to a new file.
+    pub(super) fn into_new_file(
+        mut self,
+        path: &Path,
+        label: LedgerLabel,
+    ) -> Result<Self, SessionError> {
+        let file = LedgerFile::create(path, self.plan.ledger(), self.is_private(), label)?;
+        self.record = Record::File(file);
+        Ok(self)
+    }
+
+    /// The same with a file that exists: its rounds are spent.
+    pub(super) fn into_existing_file(mut self, path: &Path) -> Result<Self, SessionError> {
+        let file = LedgerFile::open(path, self.plan.ledger(), self.is_private())?;
+        self.record = Record::File(file);
+        Ok(self)
+    }
+
+    pub(super) fn hardened(mut self, hardening: NoiseHardening) -> Self {
+        self.hardening = hardening;
+        self
+    }
+
+    /// Marks a run that shows raw quantities. Its ledger must not be marked as private.
+    pub(crate) fn for_diagnostics(mut self) -> Self {
+        self.keys = self.keys.for_diagnostics();
+        self
+    }
+
+    /// The certified plan.
+    pub fn plan(&self) -> &CheckedPlan {
+        &self.plan
+    }
+
+    /// Whether keys came from the operating system and nothing raw is shown. If not, nothing
+    /// downstream is private.
+    pub fn is_private(&self) -> bool {
+        self.keys.is_private()
+    }
+
+    pub(super) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// The round of the plan's ledger that comes next: statistics, then steps, then scores.
+    pub fn next_round(&self) -> u64 {
+        match &self.record {
+            Record::File(file) => file.next_round(),
+            Record::Memory { next_round, .. } => *next_round,
+        }
+    }
+
+    /// What has been recorded so far.
+    pub fn ledger(&self) -> Ledger {
+        match &self.record {
+            Record::File(file) => file.released(),
+            Record::Memory { ledger, .. } => ledger.clone(),
+        }
+    }
+
+    pub(super) fn close(self) -> Result<Ledger, SessionError> {
+        match self.record {
+            Record::File(file) => Ok(file.close()?),
+            Record::Memory { ledger, .. } => Ok(ledger),
+        }
+    }
+
+    /// Releases the sum of one vector of `length` values per record, with noise; the plan must ask
+    /// for it ([`Plan::statistic`](crate::Plan::statistic)).
+    ///
+    /// # Guarantee
+    /// A vector longer than 1 is scaled to length 1 and one with a non-finite value contributes 0. Vectors
+    /// are rounded to a public grid and added as whole numbers, so one record moves the sum by at most 1,
+    /// however many there are and in whatever order. Checked by
+    /// `removing_a_record_moves_the_total_by_at_most_one`.
+    pub fn statistic(
+        &mut self,
+        length: usize,
+        records: impl Iterator<Item = Vec<f64>>,
+    ) -> Result<Statistic, SessionError> {
+        if self.next_round() >= self.plan.statistics() {
+            return Err(SessionError::NotPlanned { what: "statistic" });
+        }
+        self.release_sum(length, records)
+    }
+
+    pub(super) fn release_sum(
+        &mut self,
+        length: usize,
+        records: impl Iterator<Item = Vec<f64>>,
+    ) -> Result<Statistic, SessionError> {
+        let multipliers = self.plan.multipliers_of_round(self.next_round());
+        let (Some(noise_std), true) = (multipliers.first(), length as u64 <= MOST_STATISTIC_VALUES)
+        else {
+            return Err(SessionError::NotPlanned { what: "score" });
+        };
+        let mut sum = ExactSum::new(length, self.plan.public_record_count());
+        for values in records {
+            sum.add(&values)?;
+        }
+        let mut values = sum.into_values();
+        let round = self.admit()?;
+        self.noise(round, 0)
+            .add_normals_to_f64(0, *noise_std, &mut values)?;
+        Ok(Statistic {
+            values,
+            noise_std: *noise_std,
+        })
+    }
+
+    /// The noise of one query of a round that has been admitted.
+    pub(super) fn noise(&self, round: u64, query: u32) -> NoiseStream {
+        NoiseStream::new(&self.keys, round, query, self.hardening)
+    }
+
+    /// Goes back to a round, to make it again with the same keys. Only a fixed seed may: it repeats
+    /// what was released before, number by number.
+    pub(super) fn rewind(&mut self, round: u64) {
+        if !self.keys.is_fixed_seed() {
+            return;
+        }
+        match &mut self.record {
+            Record::File(file) => file.rewind(round),
+            Record::Memory { ledger, next_round } => {
+                *ledger = ledger.prefix(round);
+                *next_round = round.min(*next_round);
+            }
+        }
+    }
+
+    /// Makes the next round of the plan durable in the ledger, before anything is released.
+    pub(super) fn admit(&mut self) -> Result<u64, SessionError> {
+        let round = self.next_round();
+        match &mut self.record {
+            Record::File(file) => {
+                file.admit(round)?;
+            }
+            Record::Memory { ledger, next_round } => {
+                if let Some(round) = self.plan.ledger().round_at(round) {
+                    ledger.push(round).map_err(LedgerFileError::from)?;
+                }
+                *next_round += 1;
+            }
+        }
+        Ok(round)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::mechanism::plan::Plan;
+
+    #[test]
+    fn statistics_are_recorded_before_they_are_released_and_only_as_planned() {
+        let plan = Plan::with_noise(4.0, 1e-5)
+            .public_record_count(100)
+            .expected_batch(10)
+            .steps(2)
+            .statistic(5.0)
+            .calibrate()
+            .unwrap();
+        let forecast = plan.ledger().prefix(1);
+        let mut opening = Opening::in_memory(plan, Keys::fixed_seed(1));
+        let wrong = opening.statistic(2, [vec![1.0]].into_iter());
+        assert!(matches!(wrong, Err(SessionError::StatisticLength { .. })));
+        assert_eq!(opening.next_round(), 0, "nothing was spent");
+        let released = opening
+            .statistic(1, std::iter::repeat_n(vec![1.0], 100))
+            .unwrap();
+        assert_eq!(opening.ledger(), forecast);
+        assert_eq!(released.noise_std, 5.0);
+        // Five standard deviations: a false alarm in 2 million seeds, and the seed is fixed.
+        assert!((released.values[0] - 100.0).abs() < 25.0);
+        let second = opening.statistic(1, [vec![1.0]].into_iter());
+        assert!(matches!(second, Err(SessionError::NotPlanned { .. })));
+    }
+}

@@ -1,0 +1,206 @@
+//! Clipped sums of one batch: norms, factors, weighted sums.
+
+use super::quantile::centred_counts;
+use super::room::{Room, room};
+use super::rule::{direction_factors, row};
+use super::{ClipRule, Groups, Threshold};
+use crate::sensitivity::gradient::{
+    GradientError, Norms, PerSampleGradients, Performance, WeightedSums, Weights,
+};
+use crate::sensitivity::pass::{self, Pass, PassError, Samples};
+use burn::module::Module;
+use burn::tensor::{Tensor, TensorData};
+
+/// What a round asks besides the gradient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SideQuery {
+    /// The directions of clipped gradients (OSO).
+    Directions,
+    /// How many samples stay below the threshold of each group.
+    Counts,
+}
+
+impl SideQuery {
+    /// What a threshold policy needs.
+    pub fn of(threshold: &Threshold) -> Option<Self> {
+        match threshold {
+            Threshold::Online(_) => Some(Self::Directions),
+            Threshold::Quantile(_) => Some(Self::Counts),
+            _ => None,
+        }
+    }
+}
+
+/// Turns batches into sums whose sensitivity is known.
+#[derive(Debug)]
+pub(crate) struct Clipper {
+    pub groups: Groups,
+    pub rule: ClipRule,
+    pub side_query: Option<SideQuery>,
+    pub performance: Performance,
+    /// Samples of a pass as a rule.
+    pub usual_batch: usize,
+    /// How far rounding moves a sample of the shape that was checked, in steps of each group's grid; none
+    /// if any shape will do.
+    pub roundings: Option<Vec<f64>>,
+}
+
+/// The sums of every query over some samples.
+#[derive(Debug)]
+pub(crate) struct ClippedSums {
+    pub gradient: WeightedSums,
+    /// Of the side query, if there is one.
+    pub side: Option<SideSums>,
+}
+
+/// The sums of a [`SideQuery`].
+#[derive(Debug)]
+pub(crate) enum SideSums {
+    Directions(WeightedSums),
+    Counts(Vec<f64>),
+}
+
+impl ClippedSums {
+    /// Adds the sums over other samples.
+    pub fn add(&mut self, other: Self) {
+        add_sums(&mut self.gradient, other.gradient);
+        match (&mut self.side, other.side) {
+            (Some(SideSums::Directions(mine)), Some(SideSums::Directions(others))) => {
+                add_sums(mine, others);
+            }
+            (Some(SideSums::Counts(mine)), Some(SideSums::Counts(others))) => {
+                mine.iter_mut().zip(others).for_each(|(a, b)| *a += b);
+            }
+            // One clipper makes both.
+            _ => {}
+        }
+    }
+}
+
+fn add_sums(sums: &mut WeightedSums, others: WeightedSums) {
+    for (sum, other) in sums.iter_mut().zip(others) {
+        *sum = match (sum.take(), other) {
+            (Some(mut sum), Some(other)) => {
+                sum.add(other);
+                Some(sum)
+            }
+            (sum, other) => sum.or(other),
+        };
+    }
+}
+
+impl Clipper {
+    /// The sums of no records at all.
+    pub fn zeros(&self) -> ClippedSums {
+        let none = || vec![None; self.groups.slots().len()];
+        let zeros = |query| match query {
+            SideQuery::Directions => SideSums::Directions(none()),
+            SideQuery::Counts => SideSums::Counts(vec![0.0; self.groups.shares().len()]),
+        };
+        ClippedSums {
+            gradient: none(),
+            side: self.side_query.map(zeros),
+        }
+    }
+
+    /// The clipped sums of every query over `count` samples.
+    ///
+    /// A sample with a non-finite loss or gradient is left out, and nothing else changes.
+    pub fn sums<M: Module>(
+        &self,
+        model: &M,
+        count: usize,
+        thresholds: &[f64],
+        losses: impl FnOnce(&M) -> Tensor<1>,
+    ) -> Result<ClippedSums, PassError> {
+        let Some((gradients, norms, roundings)) = self.finite_gradients(model, count, losses)?
+        else {
+            return Ok(self.zeros());
+        };
+        let Room { bounds, grids } = room(thresholds, &roundings)?;
+        let mut queries = vec![Weights {
+            factors: self.rule.factors(&norms, &bounds),
+            grids,
+        }];
+        let mut counts = None;
+        match self.side_query {
+            Some(SideQuery::Directions) => {
+                let Room { bounds, grids } = room(self.groups.shares(), &roundings)?;
+                queries.push(Weights {
+                    factors: direction_factors(&norms, thresholds, &bounds),
+                    grids,
+                });
+            }
+            Some(SideQuery::Counts) => {
+                let thresholds = row(thresholds.iter().copied(), &norms.upper());
+                counts = Some(centred_counts(&norms, thresholds));
+            }
+            None => {}
+        }
+        let mut sums = gradients.weighted_sums(&queries).into_iter();
+        let gradient = sums.next().unwrap_or_default();
+        let directions = sums.next().map(SideSums::Directions);
+        Ok(ClippedSums {
+            gradient,
+            side: directions.or(counts.map(SideSums::Counts)),
+        })
+    }
+
+    /// The gradients of the samples whose loss and gradient are finite, their norms, and how far rounding
+    /// moves them; none if there is no such sample.
+    pub fn finite_gradients<M: Module>(
+        &self,
+        model: &M,
+        count: usize,
+        losses: impl FnOnce(&M) -> Tensor<1>,
+    ) -> Result<Option<(PerSampleGradients, Norms, Vec<f64>)>, PassError> {
+        let samples = Samples {
+            here: count,
+            usually: self.usual_batch,
+        };
+        let Pass {
+            mut gradients,
+            losses,
+            ..
+        } = pass::run(model, &self.groups, samples, self.performance, losses)?;
+        let roundings = gradients.roundings();
+        if self
+            .roundings
+            .as_ref()
+            .is_some_and(|checked| *checked != roundings)
+        {
+            return Err(GradientError::OtherShapes.into());
+        }
+        let mut norms = gradients.norms();
+        if let Some(kept) = finite_samples(&losses, &norms.upper()) {
+            if kept.is_empty() {
+                return Ok(None);
+            }
+            norms = norms.select(gradients.select(&kept));
+        }
+        Ok(Some((gradients, norms, roundings)))
+    }
+}
+
+/// The samples whose loss and norms are finite; none if all are.
+fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<usize>> {
+    // Mostly all are finite, and then so is one number that a GPU can send alone. It may overflow
+    // where no summand is infinite; looking at each of them decides.
+    let total = losses.clone().sum() + upper.clone().sum();
+    if total.into_data().iter::<f32>().all(f32::is_finite) {
+        return None;
+    }
+    let finite =
+        |values: TensorData| -> Vec<bool> { values.iter::<f32>().map(f32::is_finite).collect() };
+    let groups = upper.dims()[1];
+    let losses = finite(losses.to_data());
+    let norms = finite(upper.to_data());
+    let usable = |sample: &usize| {
+        losses[*sample]
+            && norms[sample * groups..(sample + 1) * groups]
+                .iter()
+                .all(|f| *f)
+    };
+    let kept: Vec<usize> = (0..losses.len()).filter(usable).collect();
+    (kept.len() < losses.len()).then_some(kept)
+}

@@ -1,0 +1,95 @@
+//! Norms and sums of the weight gradients of convolutions: outer products over output positions.
+
+use super::method::Performance;
+use super::norm::{SquaredNorm, sum_of_squares};
+use super::outer;
+use super::sum::sum_of_formed;
+use crate::compute::backend::{self, Convolution, OuterSize};
+use burn::tensor::Tensor;
+use tacita_kernels::exact::{Grid, Sum};
+
+impl Convolution {
+    /// The per-sample gradients, formed from a workspace's worth of patches at a time.
+    pub(crate) fn materialise(&self, performance: &Performance) -> Tensor<2> {
+        if let Some(gradients) = backend::convolution_gradients(self) {
+            return gradients;
+        }
+        let batch = self.size().batch;
+        let chunk = self.samples_within(performance.workspace_bytes);
+        let parts = (0..batch).step_by(chunk).map(|first| {
+            let (left, right) = self.factors(first, chunk.min(batch - first));
+            outer::materialise(&left, &right)
+        });
+        let mut parts: Vec<_> = parts.collect();
+        if parts.len() == 1 {
+            return parts.swap_remove(0);
+        }
+        Tensor::cat(parts, 0)
+    }
+
+    /// The norm from inner products between positions.
+    pub(crate) fn gram(&self, performance: &Performance) -> SquaredNorm {
+        if let Some(measured) = backend::convolution_gram_norms(self) {
+            let OuterSize {
+                left,
+                right,
+                positions,
+                ..
+            } = self.size();
+            return SquaredNorm::from_gram(measured, 2 * (left + right) + 8, positions);
+        }
+        self.over_samples(performance, outer::gram)
+    }
+
+    /// The norm of per-sample gradients that are formed and dropped.
+    pub(crate) fn recompute(&self, performance: &Performance) -> SquaredNorm {
+        if let Some(measured) = backend::convolution_norms(self) {
+            return SquaredNorm::from_formed(measured, self.size().positions);
+        }
+        self.over_samples(performance, |left, right| {
+            outer::recompute(left, right, performance.workspace_bytes)
+        })
+    }
+
+    /// A norm of the factors of a few samples at a time.
+    fn over_samples(
+        &self,
+        performance: &Performance,
+        norm: impl Fn(&Tensor<4>, &Tensor<4>) -> SquaredNorm,
+    ) -> SquaredNorm {
+        let chunk = self.samples_within(performance.workspace_bytes);
+        outer::over_samples(self.size().batch, chunk, |first, count| {
+            let (left, right) = self.factors(first, count);
+            norm(&left, &right)
+        })
+    }
+
+    /// Kept per-sample gradients and their norm.
+    pub(crate) fn keep(&self, performance: &Performance) -> (SquaredNorm, Tensor<2>) {
+        let gradient = self.materialise(performance);
+        (sum_of_squares(gradient.clone()), gradient)
+    }
+
+    /// Σᵢ cᵢ gᵢ on a grid.
+    pub(crate) fn weighted_sum(
+        &self,
+        factors: &Tensor<1>,
+        grid: Grid,
+        performance: &Performance,
+    ) -> Sum {
+        if let Some(sum) = backend::convolution_sum(self, factors, grid) {
+            return sum;
+        }
+        let size = self.size();
+        let elements = size.blocks * size.left * size.right;
+        sum_of_formed(factors, grid, elements, performance, |first, count| {
+            let part = Self {
+                input: self.input.clone().narrow(0, first, count),
+                output: self.output.clone().narrow(0, first, count),
+                kernel: self.kernel,
+                options: self.options.clone(),
+            };
+            part.materialise(performance)
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! What the engine needs of a data set and of a model.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+/// A data set of sensitive records. One record is the unit of privacy.
+///
+/// ```
+/// use burn::tensor::{Device, Distribution, Tensor};
+/// use tacita::Records;
+///
+/// /// Rows of a table.
+/// struct Table(Vec<[f32; 4]>);
+///
+/// impl Records for Table {
+///     type Batch = Tensor<2>;
+///
+///     fn count(&self) -> usize {
+///         self.0.len()
+///     }
+///
+///     fn batch(&self, indices: &[usize], device: &Device) -> Tensor<2> {
+///         let rows: Vec<f32> = indices.iter().flat_map(|&index| self.0[index]).collect();
+///         Tensor::<1>::from_floats(rows.as_slice(), device).reshape([indices.len(), 4])
+///     }
+///
+///     fn synthetic(&self, seeds: &[u64], device: &Device) -> Tensor<2> {
+///         let rows: Vec<f32> = seeds
+///             .iter()
+///             .flat_map(|&seed| [0.1, 0.2, 0.3, 0.4].map(|value| value * (1 + seed) as f32))
+///             .collect();
+///         Tensor::<1>::from_floats(rows.as_slice(), device).reshape([seeds.len(), 4])
+///     }
+/// }
+/// ```
+pub trait Records {
+    /// A batch, as the model takes it.
+    type Batch;
+
+    /// How many records there really are. Private: rates and divisors come from the plan's declared
+    /// public count.
+    fn count(&self) -> usize;
+
+    /// The records at the given positions, in that order. Each row may depend on its record only.
+    fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch;
+
+    /// One synthetic record for each seed, of the right shape and type, made without reading any
+    /// record. The start-up checks run on these, so that they cannot leak.
+    fn synthetic(&self, seeds: &[u64], device: &Device) -> Self::Batch;
+}
+
+/// A model that gives one loss per record.
+pub trait PrivateModel<Batch>: Module {
+    /// The loss of each record of a batch.
+    ///
+    /// A loss depends on its own record only: not on the others, not on its position and not on how many
+    /// there are. Random numbers come from [`layers::Dropout`](crate::compute::layers::Dropout) alone.
+    ///
+    /// # Shapes
+    /// - result: `[batch]`
+    fn losses(&self, batch: Batch) -> Tensor<1>;
+}
