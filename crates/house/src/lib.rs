@@ -14,6 +14,7 @@
 //! Each module has a function `problems` that takes the [`repository`] and returns one line for each
 //! problem. `cargo run -p tacita-house` prints them all.
 
+pub mod about;
 pub mod constants;
 pub mod graph;
 pub mod lines;

@@ -1,11 +1,15 @@
 //! The page of the trusted base is true: it lists every file that must be right for the guarantee,
-//! once, with its lines of code, and gives a reason for every file that it leaves out.
+//! once, with about how many lines of code it has, and gives a reason for every file that it leaves out.
 //!
 //! The page itself holds the lists. A table row whose first cell is a path in backticks and whose last
-//! cell is a number is a file to read, or a folder of another crate. One whose last cell is words says why the files and folders in its
-//! first cell need not be read. Numbers, totals and the table of claims at the top are written by
-//! `cargo run -p tacita-house -- trusted-base --write`.
+//! cell is a number is a file to read, or a folder of another crate. One whose last cell is words says
+//! why the files and folders in its first cell need not be read.
+//!
+//! Numbers are rounded to two significant digits and may be off by a tenth, so that a line more or less
+//! in a file concerns nobody. `cargo run -p tacita-house -- trusted-base --write` writes those that are
+//! further off, of files, of claims and of all, and leaves the others as they are.
 
+use crate::about::{about, is_about};
 use crate::lines::code_lines;
 use crate::markdown::{quoted, slug};
 use crate::repository::Repository;
@@ -78,10 +82,10 @@ pub fn problems_of(
             Row::Read(path, number) => {
                 match count(&path) {
                     None => problems.push(format!("{path} is listed and is no file with code")),
-                    Some((_, lines)) if number != grouped(lines) => {
+                    Some((_, lines)) if !is_about(&number, lines) => {
                         problems.push(format!(
-                            "{path} has {} lines of code, not {number}",
-                            grouped(lines)
+                            "{path} has about {} lines of code, not {number}",
+                            about(lines)
                         ));
                     }
                     Some(_) => {}
@@ -127,7 +131,7 @@ fn holds(path: &str, file: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The page with every number as it is now: of files, of each claim, of all.
+/// The page with every number true: of files, of each claim, of all.
 pub fn refreshed(page: &str, count: &dyn Fn(&str) -> Option<Size>) -> String {
     let mut sections: BTreeMap<String, Size> = BTreeMap::new();
     let mut section = String::new();
@@ -149,24 +153,17 @@ pub fn refreshed(page: &str, count: &dyn Fn(&str) -> Option<Size>) -> String {
         }
         let part = |name: &str| sections.get(name).copied().unwrap_or_default();
         lines.push(match (row(line), cells(line)) {
-            (Some(Row::Read(path, number)), Some(cells)) => {
-                let lines = count(&path).map_or(number, |(_, lines)| grouped(lines));
-                written(&cells, &[&lines])
-            }
-            (_, Some(cells)) if cells[0] == "**Total**" => {
-                written(&cells, &[&grouped(part(&section).1)])
-            }
-            (_, Some(cells)) if cells[0] == "**All**" => {
-                written(&cells, &[&grouped(all.0), &grouped(all.1)])
-            }
+            (Some(Row::Read(path, _)), Some(cells)) => match count(&path) {
+                Some((_, lines)) => written(&cells, &[lines]),
+                None => line.to_string(),
+            },
+            (_, Some(cells)) if cells[0] == "**Total**" => written(&cells, &[part(&section).1]),
+            (_, Some(cells)) if cells[0] == "**All**" => written(&cells, &[all.0, all.1]),
             (_, Some(cells)) => match cells[0]
                 .split_once("](#")
                 .and_then(|(_, rest)| rest.strip_suffix(')'))
             {
-                Some(anchor) => written(
-                    &cells,
-                    &[&grouped(part(anchor).0), &grouped(part(anchor).1)],
-                ),
+                Some(anchor) => written(&cells, &[part(anchor).0, part(anchor).1]),
                 None => line.to_string(),
             },
             _ => line.to_string(),
@@ -179,30 +176,25 @@ fn sum(a: Size, b: Size) -> Size {
     (a.0 + b.0, a.1 + b.1)
 }
 
-/// A row with its last cells replaced.
-fn written(cells: &[&str], last: &[&str]) -> String {
-    let kept = &cells[..cells.len().saturating_sub(last.len())];
-    let cell = |text: &&str| {
+/// A row whose last cells are these numbers; a cell that is still about right stays.
+fn written(cells: &[&str], numbers: &[usize]) -> String {
+    let (kept, old) = cells.split_at(cells.len().saturating_sub(numbers.len()));
+    let last = old.iter().zip(numbers).map(|(old, number)| {
+        if is_about(old, *number) {
+            (*old).to_string()
+        } else {
+            about(*number)
+        }
+    });
+    let cell = |text: String| {
         if text.is_empty() {
             "| ".into()
         } else {
             format!("| {text} ")
         }
     };
-    format!("{}|", kept.iter().chain(last).map(cell).collect::<String>())
-}
-
-/// A number with commas, as the documents write it.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let kept = kept.iter().map(|text| (*text).to_string());
+    format!("{}|", kept.chain(last).map(cell).collect::<String>())
 }
 
 /// Every file that is compiled into a run, with its crate and its lines of code.
