@@ -25,6 +25,7 @@ mod digits;
 mod download;
 mod formats;
 mod hex;
+mod image_size;
 mod known;
 mod locate;
 pub mod nearest;
@@ -32,12 +33,15 @@ mod own;
 mod preparation;
 pub mod random;
 mod records;
+pub mod renamed_keys;
 mod schema;
 mod split;
 mod statistics;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod testkit;
+mod texts;
+mod word_vectors;
 
 pub use bad_record::{BadRecords, Listed};
 pub use batch::Labelled;
@@ -49,9 +53,10 @@ pub use known::{Known, known};
 pub use locate::Places;
 pub use locate::cache_folder;
 pub use own::{Opened, TestChoice, Unbounded, read_inputs};
-pub use preparation::{Basis, Features, InputPreparation, Preparation, WordVectors};
+pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Tokens, chunks};
 pub use schema::{BadRows, Schema};
+pub use word_vectors::WordVectors;
 
 use anyhow::Result;
 use std::path::PathBuf;
@@ -182,7 +187,7 @@ pub fn word_vectors(
     };
     let mut options = options.clone();
     options.schema.text.word_vectors = Some(words);
-    builtin::vectors(&options)
+    texts::vectors(&options)
 }
 
 /// The examples of the README.

@@ -17,7 +17,7 @@ const MOST_BUCKETS: usize = 4096;
 ///
 /// ```toml
 /// records = 5000                    # how many there are, if that is public
-/// bad_rows = "drop"                 # the rule for records that cannot be used, and the only one
+/// bad-rows = "drop"                 # the rule for records that cannot be used, and the only one
 ///
 /// [label]
 /// column = "outcome"
@@ -36,11 +36,12 @@ const MOST_BUCKETS: usize = 4096;
 /// kind = "ignored"
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Schema {
     /// The number of records, where it is public.
     pub records: Option<u64>,
     /// What to do with a record that cannot be read.
+    #[serde(alias = "bad_rows")]
     pub bad_rows: BadRows,
     /// What separates the fields of a CSV file, a comma unless declared.
     pub delimiter: Option<char>,
@@ -108,13 +109,14 @@ pub enum ColumnKind {
 
 /// How texts are prepared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TextSchema {
     /// Numbers that words are hashed into; 10,000 unless declared.
     pub vocabulary: Option<usize>,
     /// Words of a text that are used.
     pub length: Option<usize>,
     /// Use public vectors of so many words instead of hashing.
+    #[serde(alias = "word_vectors")]
     pub word_vectors: Option<usize>,
 }
 
@@ -130,7 +132,7 @@ impl Schema {
     pub fn check_bad_rows(&self) -> Result<()> {
         ensure!(
             self.bad_rows == BadRows::Drop,
-            "bad_rows = \"error\" cannot be kept by a private run: whether it stops would tell whether a single \
+            "bad-rows = \"error\" cannot be kept by a private run: whether it stops would tell whether a single \
              record is good. Leave the line out, and such records are left out; `tacita check` lists them \
              beforehand. Nothing was spent"
         );
