@@ -5,7 +5,7 @@
 //! whoever reads a diagnosis has read the records.
 
 use crate::mechanism::session::Session;
-use crate::sensitivity::clipping::Clipper;
+use crate::sensitivity::clipping::{Clipper, Finite};
 use crate::sensitivity::gradient::{Grid, Weights};
 use crate::sensitivity::parameters::Parameter;
 use crate::sensitivity::pass::PassError;
@@ -132,9 +132,12 @@ impl Seen {
         count: usize,
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<(), PassError> {
-        let Some((gradients, norms, _)) = clipper.finite_gradients(model, count, losses)? else {
+        let Some(finite) = clipper.finite_gradients(model, count, losses)? else {
             return Ok(());
         };
+        let Finite {
+            gradients, norms, ..
+        } = finite;
         let values = norms.values();
         // Raw gradients are rounded to a grid as well, one as fine as the longest allows.
         let longest = norms.upper().max().into_scalar::<f64>().max(1e-20);

@@ -137,6 +137,20 @@ pub fn clipped_sums_without_noise<M: Module>(
     batch: usize,
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> SumsWithoutNoise {
+    weighted_sums_without_noise(model, clipping, &vec![1.0; batch], losses)
+}
+
+/// The same of records that have weights ([`Records::weight`](crate::Records::weight)).
+///
+/// # Panics
+/// If the model cannot be trained privately.
+pub fn weighted_sums_without_noise<M: Module>(
+    model: &M,
+    clipping: &Clipping,
+    weights: &[f32],
+    losses: impl FnOnce(&M) -> Tensor<1>,
+) -> SumsWithoutNoise {
+    let batch = weights.len();
     let losses = |model: &M| masks_of(0..batch).during(|| losses(model));
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let clipper = Clipper {
@@ -150,7 +164,7 @@ pub fn clipped_sums_without_noise<M: Module>(
     let shares = clipper.groups.shares();
     let thresholds = ThresholdTracker::new(clipping.threshold.clone(), 1, shares).thresholds(0);
     let sums = clipper
-        .sums(model, batch, &thresholds, losses)
+        .sums(model, batch, &thresholds, weights, losses)
         .unwrap_or_else(|error| panic!("{error}"));
     let flat = |sums: WeightedSums| {
         let pairs = sums.into_iter().zip(parameters.list());

@@ -73,10 +73,12 @@ impl<'s> OpenRound<'s> {
         let mut sums = clipper.zeros();
         for indices in sample.indices().chunks(session.micro_batch) {
             let batch = records.batch(indices, device);
-            sums.add(clipper.sums(model, indices.len(), &thresholds, |model| {
+            let weights: Vec<f32> = indices.iter().map(|index| records.weight(*index)).collect();
+            let losses = |model: &M| {
                 let mut masks = session.masks(indices);
                 in_precision(session.precision, || masks.during(|| model.losses(batch)))
-            })?);
+            };
+            sums.add(clipper.sums(model, indices.len(), &thresholds, &weights, losses)?);
         }
         Ok(Bounded {
             sums,

@@ -103,23 +103,34 @@ impl Clipper {
         }
     }
 
-    /// The clipped sums of every query over `count` samples.
+    /// The clipped sums of every query over `count` samples, of which each counts as its weight says.
     ///
     /// A sample with a non-finite loss or gradient is left out, and nothing else changes.
+    ///
+    /// # Guarantee
+    /// A weight is held between 0 and 1, and one that is no number is 0: it lengthens no contribution. Side queries do
+    /// not see it. Checked by `weights_scale_contributions_and_lengthen_none`.
     pub fn sums<M: Module>(
         &self,
         model: &M,
         count: usize,
         thresholds: &[f64],
+        weights: &[f32],
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<ClippedSums, PassError> {
-        let Some((gradients, norms, roundings)) = self.finite_gradients(model, count, losses)?
+        let Some(Finite {
+            gradients,
+            norms,
+            roundings,
+            kept,
+        }) = self.finite_gradients(model, count, losses)?
         else {
             return Ok(self.zeros());
         };
         let Room { bounds, grids } = room(thresholds, &roundings)?;
+        let factors = self.rule.factors(&norms, &bounds);
         let mut queries = vec![Weights {
-            factors: self.rule.factors(&norms, &bounds),
+            factors: weighted(factors, weights, kept.as_deref()),
             grids,
         }];
         let mut counts = None;
@@ -146,14 +157,13 @@ impl Clipper {
         })
     }
 
-    /// The gradients of the samples whose loss and gradient are finite, their norms, and how far rounding
-    /// moves them; none if there is no such sample.
+    /// The samples whose loss and gradient are finite; none if there is no such sample.
     pub fn finite_gradients<M: Module>(
         &self,
         model: &M,
         count: usize,
         losses: impl FnOnce(&M) -> Tensor<1>,
-    ) -> Result<Option<(PerSampleGradients, Norms, Vec<f64>)>, PassError> {
+    ) -> Result<Option<Finite>, PassError> {
         let samples = Samples {
             here: count,
             usually: self.usual_batch,
@@ -172,14 +182,47 @@ impl Clipper {
             return Err(GradientError::OtherShapes.into());
         }
         let mut norms = gradients.norms();
-        if let Some(kept) = finite_samples(&losses, &norms.upper()) {
+        let kept = finite_samples(&losses, &norms.upper());
+        if let Some(kept) = &kept {
             if kept.is_empty() {
                 return Ok(None);
             }
-            norms = norms.select(gradients.select(&kept));
+            norms = norms.select(gradients.select(kept));
         }
-        Ok(Some((gradients, norms, roundings)))
+        Ok(Some(Finite {
+            gradients,
+            norms,
+            roundings,
+            kept,
+        }))
     }
+}
+
+/// Factors times the weights of the samples that were kept, all of them if none is said. A weight of at most 1 makes no
+/// factor larger, rounding included.
+fn weighted(factors: Tensor<2>, weights: &[f32], kept: Option<&[usize]>) -> Tensor<2> {
+    if weights.iter().all(|weight| *weight == 1.0) {
+        return factors;
+    }
+    let held = |weight: Option<&f32>| match weight {
+        Some(weight) if weight.is_finite() => weight.clamp(0.0, 1.0),
+        _ => 0.0,
+    };
+    let [samples, groups] = factors.dims();
+    let of_sample = |at: usize| held(weights.get(kept.map_or(at, |kept| kept[at])));
+    let column: Vec<f32> = (0..samples).map(of_sample).collect();
+    let column = Tensor::<2>::from_data(TensorData::new(column, [samples, 1]), &factors.device());
+    factors * column.expand([samples, groups])
+}
+
+/// The gradients of samples whose loss and gradient are finite.
+pub(crate) struct Finite {
+    pub gradients: PerSampleGradients,
+    pub norms: Norms,
+    /// How far rounding moves them.
+    pub roundings: Vec<f64>,
+    /// Which they are; none if all.
+    pub kept: Option<Vec<usize>>,
 }
 
 /// The samples whose loss and norms are finite; none if all are.
