@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! commands ──▶ tune ──▶ run ──▶ report ──▶ plot
+//!                        │        ├─────▶ utility
 //!                        ├────▶ models   └──▶ run_files, files
 //!                        └────▶ data sets, a crate of their own
 //! ```
@@ -12,6 +13,7 @@
 //! | [`run`] | a training run: settings, public facts, the planned run, the run folder, its outcome |
 //! | [`tune`] | a private search whose budget covers all its runs |
 //! | [`report`] | the privacy report of a run folder, as HTML and JSON |
+//! | [`utility`] | how good a model is: figures, exact or from noisy tables with error bands |
 //! | [`models`] | the models that can be named, made of private layers |
 //! | [`run_files`], [`files`] | names of the files of a run; files written whole, kept through a crash, or locked |
 //! | [`plot`] | charts as SVG |
@@ -52,6 +54,7 @@ pub mod run_files;
 #[cfg(test)]
 mod testkit;
 pub mod tune;
+pub mod utility;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};

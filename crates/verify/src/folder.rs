@@ -149,7 +149,7 @@ fn the_guarantee(
     let agrees = delta <= of_search && epsilon_upper.is_finite() && alone <= epsilon_upper;
     findings.expect(
         agrees,
-        format!("the run is part of a search; alone it costs no more than the search is said to keep"),
+        "the run is part of a search; alone it costs no more than the search is said to keep",
         format!(
             "the search is said to keep ε ≤ {epsilon_upper} at δ = {of_search:e}, but this run alone has at least {alone}"
         ),

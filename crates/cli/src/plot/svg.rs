@@ -316,7 +316,7 @@ fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -336,6 +336,7 @@ mod tests {
             log_x: false,
             log_y: false,
             from_zero: true,
+            shares: false,
             series: vec![Series {
                 name: "bracket".to_string(),
                 colour: 0,

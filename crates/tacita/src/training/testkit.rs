@@ -167,6 +167,29 @@ pub fn clipped_sums_without_noise<M: Module>(
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> SumsWithoutNoise {
     let rows = rows.into();
+    sums(model, clipping, rows, &vec![1.0; rows.all], losses)
+}
+
+/// The same of records that have weights ([`Records::weight`](crate::Records::weight)).
+///
+/// # Panics
+/// If the model cannot be trained privately.
+pub fn weighted_sums_without_noise<M: Module>(
+    model: &M,
+    clipping: &Clipping,
+    weights: &[f32],
+    losses: impl FnOnce(&M) -> Tensor<1>,
+) -> SumsWithoutNoise {
+    sums(model, clipping, weights.len().into(), weights, losses)
+}
+
+fn sums<M: Module>(
+    model: &M,
+    clipping: &Clipping,
+    rows: PassRows,
+    weights: &[f32],
+    losses: impl FnOnce(&M) -> Tensor<1>,
+) -> SumsWithoutNoise {
     let losses = |model: &M| masks_of(0..rows.all).during(|| losses(model));
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let clipper = Clipper {
@@ -181,7 +204,7 @@ pub fn clipped_sums_without_noise<M: Module>(
     let shares = clipper.groups.shares();
     let thresholds = ThresholdTracker::new(clipping.threshold.clone(), 1, shares).thresholds(0);
     let sums = clipper
-        .sums(model, rows, &thresholds, losses)
+        .sums(model, rows, &thresholds, weights, losses)
         .unwrap_or_else(|error| panic!("{error}"));
     let flat = |sums: WeightedSums| {
         let pairs = sums.into_iter().zip(parameters.list());

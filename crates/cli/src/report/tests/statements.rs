@@ -57,7 +57,16 @@ fn every_required_statement_is_on_the_page() {
     }
     let page = visible(&report(plain()).html());
     for wanted in [
-        "95.5 % on 1,797 public rows",
+        "95.5 % on 1,797 public rows; the most frequent class has 50.0 %",
+        "How well it does",
+        "Exact figures on 8 public rows",
+        "Balanced accuracy 75.0 %",
+        "AUC, ROC 0.812",
+        "F1 of “yes” 0.750",
+        "Confusion matrix",
+        "Precision and recall",
+        "Calibration",
+        "By class",
         "Accuracy",
         "None: in every step only",
     ] {
@@ -69,6 +78,7 @@ fn every_required_statement_is_on_the_page() {
 fn an_accuracy_without_a_licence_to_be_shown_is_not() {
     let mut silent = plain();
     silent.evaluation = None;
+    silent.utility = None;
     let page = visible(&report(silent).html());
     assert!(page.contains("Accuracy not stated") && !page.contains("95.5"));
 }

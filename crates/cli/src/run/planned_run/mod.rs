@@ -13,6 +13,7 @@ use tacita::ops::Precision;
 use tacita::optim::{LearningRate, Optimizer, OptimizerRule};
 use tacita::{CheckedPlan, Keys, SessionOptions, Trainer};
 use tacita_accounting::decimal::up;
+use tacita_accounting::{Ledger, Sampling};
 
 /// Above this ε the tail that the noise generator cannot reach voids the guarantee, which would be
 /// worth nothing anyway.
@@ -42,6 +43,27 @@ pub struct Committed {
     pub scale: f64,
     /// Rounds of its ledger's plan.
     pub rounds: u64,
+    /// How many of them are scores, which come last.
+    pub scores: u64,
+}
+
+impl Committed {
+    /// What a run has committed to by its ledger, with the scale of its noise.
+    pub fn to(plan: &Ledger, scale: f64) -> Self {
+        let rounds = plan.rounds_made();
+        // Steps draw their records; a score takes all.
+        let is_score = |back: &u64| {
+            let round = rounds
+                .checked_sub(back + 1)
+                .and_then(|at| plan.round_at(at));
+            round.is_some_and(|round| round.sampling == Sampling::Full {})
+        };
+        Self {
+            scale,
+            rounds,
+            scores: (0..rounds).take_while(is_score).count() as u64,
+        }
+    }
 }
 
 impl PlannedRun {

@@ -119,7 +119,7 @@ pub struct Settings {
     /// Noise multiplier (noise std / sensitivity) instead of a budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub noise: Option<f64>,
-    /// Noise std of the accuracy on private test records, in records; part of the budget
+    /// Noise std of each count that figures on private test records are read from, in records; part of the budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub score_noise: Option<f64>,
     /// Find the noise as a paper did: clt, rdp, zcdp or tcdp; for reproductions

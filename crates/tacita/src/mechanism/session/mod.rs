@@ -384,11 +384,19 @@ impl Session {
         Ok(OpenRound::new(self))
     }
 
-    /// Releases how many of some private records the model gets right, with noise; the plan must ask
-    /// for it ([`Plan::score`](crate::Plan::score)).
+    /// Releases a score of the model on some private records: the sum of one vector of `length` values per record,
+    /// with noise; the plan must ask for it ([`Plan::score`](crate::Plan::score)).
     ///
-    /// One record moves the count by 1, so the noise is multiplier × 1. May be negative.
-    pub fn score(&mut self, right: impl Iterator<Item = bool>) -> Result<f64, SessionError> {
+    /// With 1 in the cell that a record enters and 0 elsewhere the sums are a histogram: counts of right and wrong
+    /// answers, say. A record that enters m cells has 1/√m in each. Sums may be negative.
+    ///
+    /// # Guarantee
+    /// That of [`Opening::statistic`]: one record moves the sums by at most 1, whatever its vector.
+    pub fn score(
+        &mut self,
+        length: usize,
+        records: impl Iterator<Item = Vec<f64>>,
+    ) -> Result<Statistic, SessionError> {
         let plan = self.opening.plan();
         if self.opening.next_round() < plan.statistics() + plan.steps() {
             return Err(SessionError::StepsFirst {
@@ -396,9 +404,7 @@ impl Session {
                 steps: plan.steps(),
             });
         }
-        let count = right.map(|right| vec![if right { 1.0 } else { 0.0 }]);
-        let noisy = self.opening.release_sum(1, count)?;
-        Ok(noisy.values[0])
+        self.opening.release_sum(length, records)
     }
 
     /// Ends the run: reserved rounds that were never made are given back.

@@ -73,10 +73,13 @@ impl<'s> OpenRound<'s> {
         let mut sums = clipper.zeros();
         for pass in session.passes.over(sample.indices()) {
             let batch = records.batch(&pass.indices, device);
-            sums.add(clipper.sums(model, pass.rows, &thresholds, |model| {
+            let weights = pass.indices.iter().map(|index| records.weight(*index));
+            let weights: Vec<f32> = weights.collect();
+            let losses = |model: &M| {
                 let mut masks = session.masks(&pass.indices);
                 in_precision(session.precision, || masks.during(|| model.losses(batch)))
-            })?);
+            };
+            sums.add(clipper.sums(model, pass.rows, &thresholds, &weights, losses)?);
         }
         Ok(Bounded {
             sums,

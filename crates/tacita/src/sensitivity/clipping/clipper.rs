@@ -56,6 +56,8 @@ pub(crate) struct FiniteGradients {
     pub roundings: Vec<f64>,
     /// The first so many count; the rest fills the pass up.
     pub counted: usize,
+    /// Which rows of the pass they are; none if all, in their order.
+    kept: Option<Vec<usize>>,
 }
 
 impl FiniteGradients {
@@ -129,14 +131,19 @@ impl Clipper {
         }
     }
 
-    /// The clipped sums of every query over the samples of a pass that count.
+    /// The clipped sums of every query over the samples of a pass that count, each as much as its weight says.
     ///
     /// A sample with a non-finite loss or gradient is left out, and nothing else changes.
+    ///
+    /// # Guarantee
+    /// A weight is held between 0 and 1, and one that is no number is 0: it lengthens no contribution. Side queries do
+    /// not see it. Checked by `weights_scale_contributions_and_lengthen_none`.
     pub fn sums<M: Module>(
         &self,
         model: &M,
         rows: PassRows,
         thresholds: &[f64],
+        weights: &[f32],
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<ClippedSums, PassError> {
         let Some(finite) = self.finite_gradients(model, rows, losses)? else {
@@ -144,8 +151,9 @@ impl Clipper {
         };
         let (norms, roundings) = (&finite.norms, &finite.roundings);
         let Room { bounds, grids } = room(thresholds, roundings)?;
+        let factors = finite.of_counted(self.rule.factors(norms, &bounds));
         let mut queries = vec![Weights {
-            factors: finite.of_counted(self.rule.factors(norms, &bounds)),
+            factors: weighted(factors, weights, finite.kept.as_deref()),
             grids,
         }];
         let mut counts = None;
@@ -199,7 +207,8 @@ impl Clipper {
         }
         let mut norms = gradients.norms();
         let mut counted = rows.counted;
-        if let Some(mut kept) = finite_samples(&losses, &norms.upper(), counted) {
+        let mut kept = finite_samples(&losses, &norms.upper(), counted);
+        if let Some(kept) = &mut kept {
             let Some(first) = kept.first().copied() else {
                 return Ok(None);
             };
@@ -207,15 +216,33 @@ impl Clipper {
             if self.one_size {
                 kept.resize(rows.all, first);
             }
-            norms = norms.select(gradients.select(&kept));
+            norms = norms.select(gradients.select(kept));
         }
         Ok(Some(FiniteGradients {
             gradients,
             norms,
             roundings,
             counted,
+            kept,
         }))
     }
+}
+
+/// Factors times the weights of the samples that were kept, all of them if none is said. A weight of at most 1 makes no
+/// factor larger, rounding included.
+fn weighted(factors: Tensor<2>, weights: &[f32], kept: Option<&[usize]>) -> Tensor<2> {
+    if weights.iter().all(|weight| *weight == 1.0) {
+        return factors;
+    }
+    let held = |weight: Option<&f32>| match weight {
+        Some(weight) if weight.is_finite() => weight.clamp(0.0, 1.0),
+        _ => 0.0,
+    };
+    let [samples, groups] = factors.dims();
+    let of_sample = |at: usize| held(weights.get(kept.map_or(at, |kept| kept[at])));
+    let column: Vec<f32> = (0..samples).map(of_sample).collect();
+    let column = Tensor::<2>::from_data(TensorData::new(column, [samples, 1]), &factors.device());
+    factors * column.expand([samples, groups])
 }
 
 /// Those of the first `counted` samples whose loss and norms are finite; none if all are. Rows beyond repeat
