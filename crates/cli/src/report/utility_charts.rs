@@ -52,7 +52,7 @@ fn roc(utility: &ClassUtility) -> Option<Explained> {
 
 fn precision_recall(utility: &ClassUtility) -> Option<Explained> {
     let shares = || {
-        let records = utility.per_class.iter().map(|class| class.records.max(0.0));
+        let mut records = utility.per_class.iter().map(|class| class.records.max(0.0));
         let all: f64 = records.clone().sum();
         let several = utility.per_class.len();
         // What guessing reaches: the share of the second class, or the mean share of all.
