@@ -10,6 +10,7 @@ pub mod predict;
 pub mod report;
 pub mod resume;
 mod schedule;
+pub mod schema;
 mod statement;
 mod summary;
 pub mod train;
