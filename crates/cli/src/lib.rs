@@ -77,6 +77,8 @@ enum Command {
     Check(Box<commands::check::Args>),
     /// Resume a run that stopped or died.
     Resume(commands::resume::Args),
+    /// Write the beginning of a schema for a table, without looking at a value.
+    Schema(commands::schema::Args),
     /// What a trained model says of new input.
     Predict(commands::predict::Args),
     /// What a plan or a run's ledger costs: ε at a δ, with proof.
@@ -140,7 +142,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Train(args) => commands::train::run(&args),
         Command::Check(args) => done(commands::check::run(&args)),
         Command::Resume(args) => commands::resume::run(&args),
-        Command::Predict(args) => done(commands::predict::run(&args)),
+        Command::Schema(args) => done(commands::schema::run(&args)),
+        Command::Predict(args) => commands::predict::run(&args),
         Command::Report(args) => done(commands::report::run(&args)),
         Command::Account(args) => done(commands::account::run(&args)),
         Command::Certify(args) => commands::certify::run(&args),

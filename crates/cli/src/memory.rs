@@ -12,9 +12,18 @@ pub fn peak() -> Option<u64> {
     status("VmHWM:")
 }
 
-fn status(field: &str) -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+/// Bytes that the system could still give to programs.
+pub fn available() -> Option<u64> {
+    field("/proc/meminfo", "MemAvailable:")
+}
+
+fn status(name: &str) -> Option<u64> {
+    field("/proc/self/status", name)
+}
+
+fn field(file: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }

@@ -273,18 +273,16 @@ fn every_policy_of_the_papers_is_a_flag_and_gives_a_report() {
 #[test]
 fn a_dry_run_opens_no_data_and_makes_no_folder() {
     let out = fresh("train", "dry");
+    // Files that are there, but hold nothing that could be read.
+    let folder = common::empty("train", "dry-data");
+    let (csv, jsonl) = (folder.join("t.csv"), folder.join("t.jsonl"));
+    fs::write(&csv, [0xff; 9]).unwrap();
+    fs::write(&jsonl, [0xff; 9]).unwrap();
     let own = [
-        vec![
-            "--csv",
-            "/nonexistent.csv",
-            "--label",
-            "y",
-            "--classes",
-            "a,b",
-        ],
+        vec!["--csv", path(&csv), "--label", "y", "--classes", "a,b"],
         vec![
             "--jsonl",
-            "/nonexistent.jsonl",
+            path(&jsonl),
             "--text",
             "t",
             "--label",
@@ -312,6 +310,15 @@ fn a_dry_run_opens_no_data_and_makes_no_folder() {
         }
         assert!(!out.exists());
     }
+    let gone = [
+        "train",
+        "--dry-run",
+        "--csv",
+        "/nonexistent.csv",
+        "--records",
+        "9",
+    ];
+    common::refused(&gone, &["there is no file /nonexistent.csv"]);
 }
 
 fn keys(value: &Value, found: &mut BTreeSet<String>) {

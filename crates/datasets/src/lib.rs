@@ -52,10 +52,14 @@ pub use hex::hex;
 pub use known::{Known, known};
 pub use locate::Places;
 pub use locate::cache_folder;
-pub use own::{Opened, TestChoice, Unbounded, read_inputs};
+pub use own::{
+    Field, Format, Hint, InputOptions, Inputs, NewInput, Opened, Problem, Seen, Take, TestChoice,
+    Unbounded, fields, read_inputs,
+};
 pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Tokens, chunks};
-pub use schema::{BadRows, Schema};
+pub use schema::{BadRows, Schema, TextEncoding, skeleton};
+pub use statistics::records_for_bounds;
 pub use word_vectors::WordVectors;
 
 use anyhow::Result;
@@ -69,7 +73,7 @@ pub enum Source {
     Builtin(Builtin),
     /// A table with a header; the schema names the column of the class.
     Csv {
-        /// The file, which may end in `.gz` or `.zst`.
+        /// The file, which may be compressed.
         file: PathBuf,
     },
     /// A table in Parquet; the schema names the column of the class.
@@ -79,10 +83,15 @@ pub enum Source {
     },
     /// Texts, one JSON object a line; the schema names the field of the class.
     Jsonl {
-        /// The file, which may end in `.gz` or `.zst`.
+        /// The file, which may be compressed.
         file: PathBuf,
         /// The field that holds the text.
         text: String,
+    },
+    /// A table as JSON lines; the schema names the field of the class and all others that are used.
+    JsonTable {
+        /// The file, which may be compressed.
+        file: PathBuf,
     },
     /// Images, a folder for each class.
     Images {
@@ -121,7 +130,7 @@ impl Source {
     pub fn kind_of_own(&self) -> Option<&'static str> {
         match self {
             Self::Builtin(_) => None,
-            Self::Csv { .. } | Self::Parquet { .. } => Some("table"),
+            Self::Csv { .. } | Self::Parquet { .. } | Self::JsonTable { .. } => Some("table"),
             Self::Jsonl { .. } => Some("texts"),
             Self::Images { .. } => Some("images"),
         }
@@ -145,8 +154,9 @@ pub fn open(source: &Source, options: &Options) -> Result<Opened> {
     let ready = |data: DataSet| Opened::Ready(Box::new(data));
     match source {
         Source::Builtin(set) => set.open(options).map(ready),
-        Source::Csv { file } => own::open_table(file, own::Format::Csv, options),
-        Source::Parquet { file } => own::open_table(file, own::Format::Parquet, options),
+        Source::Csv { file } => own::open_table(file, Format::Csv, options),
+        Source::Parquet { file } => own::open_table(file, Format::Parquet, options),
+        Source::JsonTable { file } => own::open_table(file, Format::Jsonl, options),
         Source::Jsonl { file, text } => own::open_jsonl(file, text, options).map(ready),
         Source::Images { folder } => own::open_images(folder, options).map(ready),
     }
@@ -161,7 +171,7 @@ pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Op
     }
     let shape = match source {
         Source::Builtin(_) => None,
-        Source::Csv { .. } | Source::Parquet { .. } => schema
+        Source::Csv { .. } | Source::Parquet { .. } | Source::JsonTable { .. } => schema
             .declared_width(options.estimate_bounds)?
             .map(|width| Shape::Rows { width }),
         Source::Jsonl { .. } if schema.text.word_vectors.is_some() => None,

@@ -1,17 +1,21 @@
 //! What the owner of a data set declares to be public about it, in TOML.
 
-use super::nearest::{known, toml_error};
-use super::preparation::{Basis, Column, Encoding, Picture};
-use super::records::ImageSize;
-use anyhow::{Context, Result, bail, ensure};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::path::Path;
+mod column;
+mod identifiers;
+mod skeleton;
+mod undeclared;
 
-/// Values of a hashed column when the number is not declared.
-const BUCKETS: usize = 32;
-/// Values of a categorical or hashed column at most.
-const MOST_BUCKETS: usize = 4096;
+pub use column::{ColumnKind, ColumnSchema};
+pub use identifiers::is_named_like_an_identifier;
+pub use skeleton::skeleton;
+
+use super::nearest::{known, toml_error};
+use super::preparation::{Column, Encoding, MissingValues, Picture, TablePreparation, names};
+use super::records::ImageSize;
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 /// Declarations: none of them is read from the records.
 ///
@@ -45,6 +49,15 @@ pub struct Schema {
     pub bad_rows: BadRows,
     /// What separates the fields of a CSV file, a comma unless declared.
     pub delimiter: Option<char>,
+    /// How the characters of a text file are written, if neither in UTF-8 nor with a byte order mark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<TextEncoding>,
+    /// Texts that stand for a missing value.
+    #[serde(
+        rename = "missing-values",
+        skip_serializing_if = "MissingValues::are_usual"
+    )]
+    pub missing_values: MissingValues,
     /// The column to predict.
     pub label: LabelSchema,
     /// Every other column of a table.
@@ -69,6 +82,36 @@ pub enum BadRows {
     Error,
 }
 
+/// How the characters of a text file are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TextEncoding {
+    /// UTF-8, which is the default.
+    #[serde(rename = "utf-8")]
+    Utf8,
+    /// Latin-1, as Western European programs wrote it, with the additions of Windows.
+    #[serde(rename = "latin-1", alias = "windows-1252")]
+    Latin1,
+    /// UTF-16, the lower byte first.
+    #[serde(rename = "utf-16le", alias = "utf-16")]
+    Utf16Le,
+    /// UTF-16, the higher byte first.
+    #[serde(rename = "utf-16be")]
+    Utf16Be,
+}
+
+impl TextEncoding {
+    /// An encoding by its name in a schema.
+    pub fn named(name: &str) -> Result<Self> {
+        let named: Result<Self, serde::de::value::Error> =
+            Self::deserialize(serde::de::value::StrDeserializer::new(name));
+        named.ok().with_context(|| {
+            format!(
+                "there is no encoding {name:?}; there are utf-8, latin-1, utf-16le and utf-16be"
+            )
+        })
+    }
+}
+
 /// The column to predict.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -77,34 +120,6 @@ pub struct LabelSchema {
     pub column: Option<String>,
     /// Its values.
     pub classes: Vec<String>,
-}
-
-/// A column of a table.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ColumnSchema {
-    /// May be left out where the other keys tell it.
-    pub kind: Option<ColumnKind>,
-    /// Lower bound of a number.
-    pub min: Option<f64>,
-    /// Upper bound of a number.
-    pub max: Option<f64>,
-    /// All values of a category.
-    pub categories: Option<Vec<String>>,
-    /// How many values are told apart where categories are not declared.
-    pub buckets: Option<usize>,
-}
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ColumnKind {
-    /// Numbers.
-    Numeric,
-    /// Texts that stand for categories.
-    Categorical,
-    /// Something not to be used.
-    Ignored,
 }
 
 /// How texts are prepared.
@@ -153,132 +168,87 @@ impl Schema {
         )?)
     }
 
-    /// The columns a model sees, in the order of the header: every column must be declared.
-    pub(super) fn columns(
+    /// The columns a model sees, in the order of the header: every column with a name must be declared.
+    pub(super) fn table(
         &self,
         header: &[String],
         label: &str,
         estimate: bool,
-    ) -> Result<Vec<Column>> {
+    ) -> Result<TablePreparation> {
+        let there: HashSet<&str> = header.iter().map(String::as_str).collect();
         for name in self.columns.keys() {
             ensure!(
-                header.contains(name),
+                there.contains(name.as_str()),
                 "the schema declares a column `{name}` that the file does not have{}",
-                known(name, header)
+                known(name, &names(header))
             );
         }
+        let named = || {
+            let others = |name: &&String| *name != label && !name.is_empty();
+            header.iter().filter(others)
+        };
+        let undeclared: Vec<&String> = named()
+            .filter(|name| !self.columns.contains_key(*name))
+            .collect();
+        ensure!(
+            undeclared.is_empty(),
+            "{}",
+            undeclared::message(&undeclared)
+        );
         let mut columns = Vec::new();
-        for name in header.iter().filter(|name| *name != label) {
-            let Some(declared) = self.columns.get(name) else {
-                bail!(
-                    "column `{name}` is not declared. What a column holds is not read from private \
-                     records, so add to the schema (--schema FILE, or [declared] in the settings) one of:\n  \
-                     [columns.\"{name}\"]\n    min = 0\n    max = 100\n  or  categories = [\"a\", \"b\"]\n  \
-                     or  buckets = {BUCKETS}\n  or  kind = \"ignored\""
-                );
-            };
-            if let Some(encoding) = declared
-                .encoding(estimate)
-                .with_context(|| format!("column `{name}`"))?
-            {
-                columns.push(Column {
-                    name: name.clone(),
-                    encoding,
-                });
-            }
+        for (name, declared) in named().filter_map(|name| self.columns.get_key_value(name)) {
+            let column = declared.column(name, estimate);
+            columns.extend(column.with_context(|| format!("column `{name}`"))?);
         }
         ensure!(!columns.is_empty(), "no column is left to learn from");
-        Ok(columns)
+        Ok(TablePreparation {
+            columns,
+            missing_values: self.missing_values.clone(),
+        })
     }
 
-    /// Whether a column is declared to hold numbers whose bounds are not.
-    pub fn lacks_bounds(&self) -> Result<bool> {
-        for (name, column) in &self.columns {
-            let encoding = column.encoding(true);
-            let encoding = encoding.with_context(|| format!("column `{name}`"))?;
-            if self.label.column.as_ref() != Some(name) && encoding == Some(Encoding::Pending) {
-                return Ok(true);
+    /// The declared columns that are used, without the label.
+    fn used(&self, estimate: bool) -> Result<Vec<Column>> {
+        let mut used = Vec::new();
+        for (name, declared) in &self.columns {
+            if self.label.column.as_ref() != Some(name) {
+                let column = declared.column(name, estimate);
+                used.extend(column.with_context(|| format!("column `{name}`"))?);
             }
         }
-        Ok(false)
+        Ok(used)
+    }
+
+    /// How many columns are declared to hold numbers whose bounds are not.
+    pub fn unbounded_columns(&self) -> Result<usize> {
+        let pending = |column: &&Column| column.encoding == Encoding::Pending;
+        Ok(self.used(true)?.iter().filter(pending).count())
     }
 
     /// Numbers of a row by the declared columns, if there are any.
     pub(super) fn declared_width(&self, estimate: bool) -> Result<Option<usize>> {
-        let mut width = None;
-        for (name, column) in &self.columns {
-            if self.label.column.as_ref() == Some(name) {
-                continue;
-            }
-            let encoding = column.encoding(estimate);
-            if let Some(encoding) = encoding.with_context(|| format!("column `{name}`"))? {
-                width = Some(width.unwrap_or(0) + encoding.width());
-            }
-        }
-        Ok(width)
+        let used = self.used(estimate)?;
+        Ok((!used.is_empty()).then(|| used.iter().map(Column::width).sum()))
     }
-}
 
-impl ColumnSchema {
-    /// What becomes of the column; nothing if it is ignored.
-    fn encoding(&self, estimate: bool) -> Result<Option<Encoding>> {
-        let numeric = self.min.is_some() || self.max.is_some();
-        let categorical = self.categories.is_some() || self.buckets.is_some();
-        let kind = match self.kind {
-            Some(kind) => kind,
-            None if numeric => ColumnKind::Numeric,
-            None if categorical => ColumnKind::Categorical,
-            None => bail!("declare `min` and `max`, `categories`, `buckets`, or a `kind`"),
+    /// Columns that are used although their names are like those of identifiers. Only the names are looked at.
+    pub fn identifiers(&self) -> Vec<&str> {
+        let used = |(name, declared): &(&String, &ColumnSchema)| {
+            let ignored = matches!(declared.kind(), Ok(ColumnKind::Ignored) | Err(_));
+            !ignored && self.label.column.as_ref() != Some(name)
         };
-        ensure!(
-            !(numeric && kind != ColumnKind::Numeric
-                || categorical && kind != ColumnKind::Categorical),
-            "`min` and `max` are for numeric columns, `categories` and `buckets` for categorical ones"
-        );
-        Ok(Some(match kind {
-            ColumnKind::Ignored => return Ok(None),
-            ColumnKind::Numeric => match (self.min, self.max) {
-                (Some(min), Some(max)) => {
-                    ensure!(
-                        min < max && (max - min).is_finite(),
-                        "`min` must be below `max`, got {min} and {max}"
-                    );
-                    Encoding::Numeric {
-                        min,
-                        max,
-                        basis: Basis::Declared,
-                    }
-                }
-                (None, None) if estimate => Encoding::Pending,
-                (None, None) => bail!(
-                    "no bounds are declared: add `min` and `max`, or have them estimated privately with \
-                     --estimate-bounds, which costs budget"
-                ),
-                _ => bail!("declare both `min` and `max`, or neither"),
-            },
-            ColumnKind::Categorical => match (&self.categories, self.buckets) {
-                (Some(_), Some(_)) => bail!("declare `categories` or `buckets`, not both"),
-                (Some(categories), None) => {
-                    distinct(categories, "category")?;
-                    ensure!(
-                        (2..=MOST_BUCKETS).contains(&categories.len()),
-                        "between 2 and {MOST_BUCKETS} categories can be used, got {}",
-                        categories.len()
-                    );
-                    Encoding::Categorical {
-                        categories: categories.clone(),
-                    }
-                }
-                (None, buckets) => {
-                    let buckets = buckets.unwrap_or(BUCKETS);
-                    ensure!(
-                        (2..=MOST_BUCKETS).contains(&buckets),
-                        "`buckets` must be between 2 and {MOST_BUCKETS}, got {buckets}"
-                    );
-                    Encoding::Hashed { buckets }
-                }
-            },
-        }))
+        (self.columns.iter().filter(used))
+            .map(|(name, _)| name.as_str())
+            .filter(|name| is_named_like_an_identifier(name))
+            .collect()
+    }
+
+    /// The names of columns that are declared to be ignored.
+    pub fn ignored(&self) -> impl Iterator<Item = &str> {
+        let ignored = |(_, column): &(&String, &ColumnSchema)| {
+            matches!(column.kind(), Ok(ColumnKind::Ignored))
+        };
+        (self.columns.iter().filter(ignored)).map(|(name, _)| name.as_str())
     }
 }
 

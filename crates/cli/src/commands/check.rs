@@ -36,6 +36,9 @@ pub struct Args {
     most: usize,
 }
 
+/// How many times too large or too small a declared number of records may be before it is said.
+const FAR: f64 = 1.5;
+
 /// Runs `tacita check`. Its status does not depend on the records either: only what is wrong with a file as
 /// a whole is an error.
 pub fn run(args: &Args) -> Result<()> {
@@ -110,13 +113,28 @@ fn counted(opened: &Opened) -> String {
     };
     let mut text = part("To train on", training, classes);
     text += &match declared {
-        Some(declared) => format!("  declared: {}\n", count(declared)),
+        Some(declared) => {
+            let note = far(declared, training.len() as u64);
+            format!("  declared: {}{note}\n", count(declared))
+        }
         None => "  no number is declared; --records N is needed to train\n".to_string(),
     };
     if let Some(test) = test {
         text += &part("To test on", test, classes);
     }
     text
+}
+
+/// What to say if the declared number is far from the true one.
+fn far(declared: u64, found: u64) -> &'static str {
+    let (declared, found) = (declared.max(1) as f64, found.max(1) as f64);
+    match declared / found {
+        ratio if ratio > FAR => ", far more than there are: batches will be smaller than planned",
+        ratio if ratio < 1.0 / FAR => {
+            ", far fewer than there are: batches will be larger than planned"
+        }
+        _ => "",
+    }
 }
 
 fn part(name: &str, labels: &[u16], classes: &[String]) -> String {

@@ -11,6 +11,7 @@ pub mod report;
 pub mod resume;
 mod run_size;
 mod schedule;
+pub mod schema;
 mod statement;
 mod summary;
 pub mod train;

@@ -1,40 +1,72 @@
 //! `tacita predict`: what a trained model says of new input.
 
+mod output;
+
 use crate::device::host;
 use crate::models::ModelSpec;
-use crate::run::{RunFolder, workbench};
+use crate::run::{RunFolder, Workbench, workbench};
 use anyhow::{Result, bail};
-use serde_json::json;
+use output::{Columns, Format, Output, Prediction};
 use std::io::Write;
 use std::path::PathBuf;
-use tacita_datasets as datasets;
+use std::process::ExitCode;
+use tacita_datasets::{self as datasets, InputOptions, Inputs, NewInput, Take};
+
+/// The status where some records could not be used, all others being answered.
+const SOME_UNUSABLE: u8 = 3;
 
 /// Arguments of `tacita predict`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Input is prepared as the training records were. A table needs the columns the model learned from; texts are \
-lines of a file, or a field of JSON lines (--text); images are a file or a folder.
+Input is prepared as the training records were. A table needs the columns the model learned from, in any order, \
+and may have others; texts are lines of a file, or a field of JSON lines or a column (--text); images are a file or \
+a folder. Files may be compressed (.gz, .zst, .bz2, .xz).
+
+A record that cannot be used has a line without a prediction, is reported on standard error, and stops nothing; \
+the exit code is then 3.
 
 Examples:
-  tacita predict runs/patients-1 --input new.csv
-  tacita predict runs/imdb-1 --input reviews.txt --json")]
+  tacita predict runs/patients-1 --input new.csv --id patient --output scores.csv
+  tacita predict runs/patients-1 --input new.parquet --proba
+  zcat reviews.jsonl.gz | tacita predict runs/imdb-1 --input - --text body --json")]
 pub struct Args {
     /// Folder of a finished run
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// File or folder with new input
+    /// File or folder with new input, or - for standard input
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
-    /// Field of the text, if the input is JSON lines
+    /// Format of the input, if its name does not tell
+    #[arg(long, value_name = "FORMAT")]
+    input_format: Option<datasets::Format>,
+    /// Field or column of the text [default: that of the run, for JSON lines]
     #[arg(long, value_name = "FIELD")]
     text: Option<String>,
-    /// Print JSON lines with the probability of every class
+    /// Column to hand on to the output; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    id: Vec<String>,
+    /// Hand on all columns that the schema of the run ignores
+    #[arg(long)]
+    keep_ignored: bool,
+    /// The probability of every class, not only of the likeliest
+    #[arg(long)]
+    proba: bool,
+    /// JSON lines with the probability of every class, instead of CSV
     #[arg(long)]
     json: bool,
+    /// File to write instead of standard output; it must not exist
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the file of --output
+    #[arg(long, requires = "output")]
+    overwrite: bool,
+    /// Also print what records that cannot be used hold, where they are wrong
+    #[arg(long)]
+    show_values: bool,
 }
 
 /// Runs `tacita predict`.
-pub fn run(args: &Args) -> Result<()> {
+pub fn run(args: &Args) -> Result<ExitCode> {
     crate::tune::refuse_secret(&args.folder)?;
     let (folder, record) = RunFolder::open(&args.folder)?;
     if !folder.model().exists() {
@@ -47,9 +79,6 @@ pub fn run(args: &Args) -> Result<()> {
     let options = record.settings.options(true)?;
     let preparation = &record.preparation;
     let vectors = datasets::word_vectors(preparation, &options)?;
-    let delimiter = options.schema.delimiter;
-    let text = args.text.as_deref();
-    let inputs = datasets::read_inputs(&args.input, preparation, text, delimiter, vectors)?;
     let classes = &preparation.classes;
     let spec = ModelSpec {
         name: record.model,
@@ -58,30 +87,97 @@ pub fn run(args: &Args) -> Result<()> {
         hidden: record.settings.hidden,
         seed: None,
     };
+    let schema = &options.schema;
+    let mut ids = args.id.clone();
+    if args.keep_ignored {
+        let others = schema
+            .ignored()
+            .filter(|name| !args.id.iter().any(|id| id == name));
+        ids.extend(others.map(str::to_string));
+    }
+    let is_json_lines = (args.input_format).unwrap_or_else(|| datasets::Format::of(&args.input))
+        == datasets::Format::Jsonl;
+    let of_run = record.settings.text.clone().filter(|_| is_json_lines);
+    let unused = schema.ignored().map(str::to_string);
+    let input = InputOptions {
+        format: args.input_format,
+        text: args.text.clone().or(of_run),
+        delimiter: schema.delimiter,
+        encoding: schema.encoding,
+        unused: unused.chain(schema.label.column.clone()).collect(),
+        ids: ids.clone(),
+    };
     let mut bench = workbench(spec, &host())?;
     bench.load(&folder.model())?;
-    let rows = bench.probabilities(&inputs.records)?;
-    let mut out = std::io::stdout().lock();
-    for (name, row) in inputs.names.iter().zip(rows) {
-        let best = (0..row.len())
-            .max_by(|a, b| row[*a].total_cmp(&row[*b]))
-            .unwrap_or(0);
-        let written = if args.json {
-            let all: serde_json::Map<_, _> = (classes.iter().zip(&row))
-                .map(|(class, value)| (class.clone(), json!(value)))
-                .collect();
-            writeln!(
-                out,
-                "{}",
-                json!({ "input": name, "class": classes[best], "probability": all })
-            )
-        } else {
-            writeln!(out, "{name}\t{}\t{:.3}", classes[best], row[best])
-        };
-        // The reader has had enough (a closed pipe).
-        if written.is_err() {
-            break;
-        }
+    let format = if args.json { Format::Json } else { Format::Csv };
+    let columns = Columns {
+        ids,
+        classes: classes.clone(),
+        all: args.proba || args.json,
+    };
+    let mut answers = Answers {
+        bench,
+        output: Output::open(args.output.as_deref(), args.overwrite, format, columns)?,
+        show_values: args.show_values,
+        unusable: 0,
+    };
+    datasets::read_inputs(&args.input, preparation, &input, vectors, &mut answers)?;
+    answers.output.finish()?;
+    Ok(match answers.unusable {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(SOME_UNUSABLE),
+    })
+}
+
+/// Answers records as they come.
+struct Answers {
+    bench: Box<dyn Workbench>,
+    output: Output,
+    show_values: bool,
+    unusable: u64,
+}
+
+impl Take for Answers {
+    fn note(&mut self, note: String) {
+        eprintln!("note: {note}");
     }
-    Ok(())
+
+    fn take(&mut self, Inputs { inputs, records }: Inputs) -> Result<()> {
+        let rows = match records.count() {
+            0 => Vec::new(),
+            _ => self.bench.probabilities(&records)?,
+        };
+        let mut rows = rows.into_iter();
+        for input in inputs {
+            let probabilities = match &input.problem {
+                None => rows.next(),
+                Some(problem) => {
+                    self.unusable += 1;
+                    let words = match self.show_values {
+                        true => &problem.with_value,
+                        false => &problem.plain,
+                    };
+                    // Standard error may be closed as well.
+                    let _ = writeln!(std::io::stderr(), "{}: {words}", input.name);
+                    None
+                }
+            };
+            self.write(input, probabilities)?;
+        }
+        Ok(())
+    }
+}
+
+impl Answers {
+    fn write(&mut self, input: NewInput, probabilities: Option<Vec<f32>>) -> Result<()> {
+        self.output.write(&Prediction {
+            name: input.name,
+            ids: input.ids,
+            probabilities,
+            problem: input.problem.map(|problem| match self.show_values {
+                true => problem.with_value,
+                false => problem.plain,
+            }),
+        })
+    }
 }

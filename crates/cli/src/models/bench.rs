@@ -82,6 +82,8 @@ kind!(Rows);
 pub trait Erase {
     /// The trait object.
     type Object: ?Sized;
+    /// Whether the parameters are drawn, and not only their shapes known.
+    const DRAWN: bool = true;
 
     /// The bench as that object.
     fn erase<R: Kind, M: Scored<R::Batch>>(bench: Bench<R, M>) -> Box<Self::Object>;

@@ -6,10 +6,32 @@ use super::{
     Resnet9Config, Scored, TransformerConfig, Vgg11Config,
 };
 use anyhow::{Result, bail, ensure};
+use burn::module::{ModuleVisitor, Param};
 use burn::nn::LeakyReluConfig;
 use burn::nn::activation::ActivationConfig;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use tacita_datasets::{ImageSize, Images, Rows, Shape, Tokens};
+
+/// The number of a model's parameters, which may be larger than any memory.
+struct Size(f64);
+
+impl Erase for Size {
+    type Object = Self;
+    const DRAWN: bool = false;
+
+    fn erase<R: Kind, M: Scored<R::Batch>>(bench: Bench<R, M>) -> Box<Self> {
+        let mut size = Self(0.0);
+        bench.model.visit(&mut size);
+        Box::new(size)
+    }
+}
+
+impl ModuleVisitor for Size {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let shape = param.lazy_shape();
+        self.0 += shape.iter().map(|side| *side as f64).product::<f64>();
+    }
+}
 
 /// All that decides which model is made. Public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +60,11 @@ impl ModelSpec {
             Shape::Tokens { vocabulary, length } => self.of_tokens::<E>(vocabulary, length, device),
             Shape::Rows { width } => self.of_rows::<E>(width, device),
         }
+    }
+
+    /// How many parameters the model has, without making it: no number of it is drawn or kept.
+    pub fn parameters(self) -> Result<f64> {
+        Ok(self.make::<Size>(&Device::flex())?.0)
     }
 
     fn of_images<E: Erase>(self, size: ImageSize, device: &Device) -> Result<Box<E::Object>> {
@@ -142,7 +169,10 @@ impl ModelSpec {
         device: &Device,
         init: impl FnOnce(&Device) -> M,
     ) -> Result<Box<E::Object>> {
-        Ok(E::erase(Bench::<R, M>::new(self.seed, device, init)))
+        Ok(E::erase(match E::DRAWN {
+            true => Bench::<R, M>::new(self.seed, device, init),
+            false => Bench::of(init(&Device::flex().autodiff()), device),
+        }))
     }
 
     fn refuse<T>(self, kind: &str) -> Result<T> {
@@ -218,8 +248,6 @@ impl ModelSpec {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use burn::module::{ModuleVisitor, Param};
-    use burn::tensor::Tensor;
 
     /// How many parameters a model has, and whether all of them are drawn.
     struct Counted;
@@ -279,6 +307,28 @@ mod tests {
         assert_eq!(parameters(ModelName::DynamicCnn, MNIST, 10), 8_194);
         assert_eq!(parameters(ModelName::WideDynamicCnn, MNIST, 10), 15_642);
         assert_eq!(parameters(ModelName::ExampleCnn, MNIST, 10), 21_840);
+    }
+
+    #[test]
+    fn a_model_is_counted_without_being_made() {
+        for (name, shape) in [
+            (ModelName::OnlineCnn, MNIST),
+            (ModelName::Autoencoder, MNIST),
+            (ModelName::BagOfWords, Shape::Rows { width: 750 }),
+            (ModelName::Logistic, Shape::Rows { width: 3 }),
+        ] {
+            let spec = ModelSpec {
+                name,
+                shape,
+                classes: 4,
+                hidden: None,
+                seed: None,
+            };
+            assert_eq!(
+                spec.parameters().unwrap(),
+                parameters(name, shape, 4) as f64
+            );
+        }
     }
 
     /// A parameter that is not drawn yet would be drawn by the generator of the device.

@@ -12,6 +12,7 @@ pub fn caveats(facts: &Facts) -> Vec<String> {
         "Guarantees of several runs on the same records add up. This report is about one run.",
     ];
     std::iter::once(unit(facts))
+        .chain(large_delta(facts))
         .chain(one_run.map(str::to_string))
         .chain(standing())
         .chain(facts.data.caveats.iter().cloned())
@@ -27,6 +28,17 @@ pub fn of_search(facts: &Facts) -> Vec<String> {
         .chain(facts.data.caveats.iter().cloned())
         .chain(facts.caveats.iter().filter(gpu).cloned())
         .collect()
+}
+
+/// A δ that is not below 1 / records.
+fn large_delta(facts: &Facts) -> Option<String> {
+    let records = facts.data.public_record_count;
+    (facts.delta * records as f64 >= 1.0).then(|| {
+        format!(
+            "δ is not below 1 / {records} records, so it promises next to nothing: a program that publishes one whole \
+             record, drawn at random, would keep it."
+        )
+    })
 }
 
 fn unit(facts: &Facts) -> String {

@@ -1,6 +1,8 @@
-//! The road of a new run up to its plan, from public knowledge alone: nothing is opened, made or spent.
+//! The road of a new run up to its plan, from public knowledge alone: nothing of the data is
+//! opened, and nothing made or spent.
 
 use super::estimate::Estimate;
+use super::guard_rails;
 use super::initial_weights::InitialWeights;
 use super::planned_run::PlannedRun;
 use super::public_facts::PublicFacts;
@@ -23,11 +25,13 @@ pub struct DryRun {
 /// Plans a run and measures a few steps on synthetic records.
 pub fn dry_run(settings: Settings) -> Result<DryRun> {
     let settings = settings.complete()?;
+    guard_rails::check_files(&settings)?;
     let weights = InitialWeights::read(&settings)?;
     let declared = PublicFacts::declared(&settings)?;
     let run = PlannedRun::new(settings, declared.facts)?;
     let (mut start, mut estimate) = (None, None);
     if declared.input_is_known {
+        guard_rails::check_memory(run.model, run.plan.expected_batch())?;
         let device = run.settings.device.unwrap_or_default().open()?;
         let (bench, from) = begun_workbench(run.model, weights.as_ref(), &device)?;
         start = from;

@@ -21,6 +21,7 @@ mod describe;
 mod dry_run;
 mod estimate;
 mod evaluate;
+pub mod guard_rails;
 pub mod initial_weights;
 mod metrics;
 mod new_run;

@@ -1,5 +1,6 @@
 //! A new run, all the way: settings, source, public facts, planned run, run folder, outcome.
 
+use super::guard_rails;
 use super::initial_weights::InitialWeights;
 use super::open_run::OpenRun;
 use super::outcome::{Outcome, Output};
@@ -27,12 +28,14 @@ pub fn train(
     if let Some(weights) = &weights {
         settings.start_sha256 = Some(weights.sha256().into());
     }
+    guard_rails::check_files(&settings)?;
     let opened = settings.open(output.quiet)?;
     let run = PlannedRun::new(settings, PublicFacts::of(&opened)?)?;
     run.settings.to_toml().context(
         "the settings cannot be written down (is a path not in UTF-8?); nothing was spent",
     )?;
     // Before anything is spent on bounds, or a folder made.
+    guard_rails::check_memory(run.model, run.plan.expected_batch())?;
     let device = run.settings.device.unwrap_or_default().open()?;
     let (bench, start) = begun_workbench(run.model, weights.as_ref(), &device).map_err(unspent)?;
     let folder = RunFolder::create(out, opened.name())?;

@@ -1,6 +1,7 @@
 //! What is shown during a run. Nothing here depends on the data but through released values, unless the
 //! time left is asked for.
 
+use super::guard_rails;
 use super::outcome::Output;
 use super::planned_run::PlannedRun;
 use super::run_folder::{RunRecord, StartedFrom};
@@ -156,5 +157,7 @@ pub fn words(
             up(upper, 5)
         ));
     }
+    let warnings = guard_rails::warnings(run);
+    lines.extend((warnings.iter()).map(|warning| format!("  warning     {warning}")));
     lines.join("\n")
 }

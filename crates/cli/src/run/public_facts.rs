@@ -82,7 +82,7 @@ impl PublicFacts {
             records,
             shape: shape.unwrap_or(Shape::Rows { width: 1 }),
             classes: classes.unwrap_or(2),
-            estimates_bounds: settings.estimate_bounds && options.schema.lacks_bounds()?,
+            estimates_bounds: settings.estimate_bounds && options.schema.unbounded_columns()? > 0,
             private_test: options.test.has_test(false),
             public_test: options.test.has_test(true),
         };

@@ -1,6 +1,6 @@
 //! Images.
 
-use crate::common::{empty, path, printed, refused, summary};
+use crate::common::{empty, path, printed, refused, summary, tacita, text};
 use crate::share_right;
 use std::fs;
 
@@ -56,9 +56,12 @@ fn images_are_trained_on_and_classified() {
         path(&images.join("light").join("3.png")),
     ]);
     assert_eq!(share_right(&said, |_| "light"), 1.0, "{said}");
-    refused(
-        &["predict", path(&out), "--input", path(&schema)],
-        &["schema.toml", "image"],
+    let said = tacita(&["predict", path(&out), "--input", path(&schema)]);
+    assert_eq!(said.status.code(), Some(3));
+    let message = text(&said.stderr);
+    assert!(
+        message.contains("schema.toml: not a readable image"),
+        "{message}"
     );
 
     // Without the folder of the classes there is nothing at all to read.

@@ -2,12 +2,16 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod check;
+mod columns;
 #[path = "../common/mod.rs"]
 mod common;
 mod earlier;
+mod guard_rails;
 mod images;
 mod mistakes;
 mod neighbours;
+mod predict;
+mod schema;
 mod tables;
 mod texts;
 
@@ -47,7 +51,7 @@ kind = "numeric"
 buckets = 8
 "#;
 
-fn schema(folder: &Path) -> PathBuf {
+fn schema_of_patients(folder: &Path) -> PathBuf {
     let file = folder.join("schema.toml");
     let head = "records = 800\n[label]\nclasses = [\"healthy\", \"ill\"]\n";
     fs::write(&file, format!("{head}{COLUMNS}")).unwrap();
@@ -56,9 +60,11 @@ fn schema(folder: &Path) -> PathBuf {
 
 /// The share of lines whose prediction is right.
 fn share_right(predictions: &str, right: impl Fn(usize) -> &'static str) -> f64 {
-    let lines: Vec<&str> = predictions.lines().collect();
+    let mut lines = predictions.lines();
+    assert_eq!(lines.next(), Some("input,prediction,probability,problem"));
+    let lines: Vec<&str> = lines.collect();
     let good = lines.iter().enumerate().filter(|(index, line)| {
-        let class = line.split('\t').nth(1).unwrap();
+        let class = line.split(',').nth(1).unwrap();
         class == right(*index)
     });
     good.count() as f64 / lines.len() as f64

@@ -166,6 +166,94 @@ fn tables_that_differ_by_a_record_leave_the_same_behind() {
     assert_alike("table-runs", &contents, arguments);
 }
 
+/// What is missing, other, early, late or odd in one record, under every rule.
+#[test]
+fn tables_whose_columns_are_declared_in_full_leave_the_same_behind() {
+    let folder = empty("neighbours", "columns");
+    let row = |at: usize| {
+        let ward = ["p", "q"][at % 2];
+        let level = ["low", "high"][at % 2];
+        let class = ["a", "b"][at % 2];
+        format!(
+            "{},{ward},{level},2024-0{}-01,yes,{},{class}\n",
+            at % 10,
+            1 + at % 9,
+            at % 7
+        )
+    };
+    let all: String = (0..40).map(row).collect();
+    let mut contents = Vec::new();
+    let cases = [
+        ("all", String::new()),
+        ("a record more", row(1)),
+        ("missing number", ",p,low,2024-01-01,no,1,a\n".into()),
+        (
+            "missing number in words",
+            "Na,p,low,2024-01-01,no,1,a\n".into(),
+        ),
+        ("missing category", "1,,low,2024-01-01,no,1,a\n".into()),
+        ("another category", "1,zzz,low,2024-01-01,no,1,a\n".into()),
+        ("another level", "1,p,lower,2024-01-01,no,1,a\n".into()),
+        ("no date", "1,p,low,soon,no,1,a\n".into()),
+        ("missing date", "1,p,low,?,no,1,a\n".into()),
+        ("a date far away", "1,p,low,9999-12-31,no,1,a\n".into()),
+        (
+            "neither yes nor no",
+            "1,p,low,2024-01-01,maybe,1,a\n".into(),
+        ),
+        (
+            "no number to estimate bounds from",
+            "1,p,low,2024-01-01,no,,a\n".into(),
+        ),
+        (
+            "a huge number",
+            "1e308,p,low,2024-01-01,no,-1e308,a\n".into(),
+        ),
+        (
+            "too huge a number",
+            "1e400,p,low,2024-01-01,no,1e400,a\n".into(),
+        ),
+        ("a NUL byte", "1,\0,low,2024-01-01,no,1,a\n".into()),
+        (
+            "a long line",
+            format!("{},p,low,2024-01-01,no,1,a\n", "9".repeat(1 << 21)),
+        ),
+    ];
+    for (index, (what, more)) in cases.iter().enumerate() {
+        let file = folder.join(format!("{index}.csv"));
+        fs::write(
+            &file,
+            format!("x,ward,level,day,smokes,income,y\n{all}{more}"),
+        )
+        .unwrap();
+        contents.push((*what, file));
+    }
+    let schema = folder.join("schema.toml");
+    let columns = "[columns.x]\nmin = 0\nmax = 10\nmissing = \"indicator\"\n\
+                   [columns.ward]\ncategories = [\"p\", \"q\"]\nother = true\nmissing = \"category\"\n\
+                   [columns.level]\norder = [\"low\", \"high\"]\n\
+                   [columns.day]\nkind = \"date\"\nmin = \"2020-01-01\"\nmax = \"2025-01-01\"\n\
+                   cycles = [\"month\"]\nmissing = \"indicator\"\n\
+                   [columns.smokes]\nkind = \"boolean\"\nfill = false\n\
+                   [columns.income]\nmin = 0\nmax = 7\nfill = 3\n";
+    fs::write(&schema, columns).unwrap();
+    let arguments = |file: &Path| {
+        let fixed = [
+            "--schema",
+            path(&schema),
+            "--label",
+            "y",
+            "--classes",
+            "a,b",
+            "--model",
+            "logistic",
+        ];
+        let all = [&["--csv", path(file)], &fixed[..], &PRIVATE_SCORE].concat();
+        all.iter().map(ToString::to_string).collect()
+    };
+    assert_alike("column-runs", &contents, arguments);
+}
+
 #[test]
 fn texts_that_differ_by_a_record_leave_the_same_behind() {
     let folder = empty("neighbours", "texts");
@@ -224,7 +312,7 @@ fn images_that_differ_by_a_record_leave_the_same_behind() {
             }
         }
         for (place, bytes) in extra {
-            let (class, file) = place.split_once('/').unwrap();
+            let (class, file) = place.rsplit_once('/').unwrap();
             image(class, file, bytes);
         }
         root
@@ -240,6 +328,21 @@ fn images_that_differ_by_a_record_leave_the_same_behind() {
         (
             "a class that was not declared",
             make("other", &[("c/x.png", png(7))], &both),
+        ),
+        (
+            "an image in a folder below",
+            make("deep", &[("a/b/x.png", png(7))], &both),
+        ),
+        (
+            "a damaged TIFF and a damaged DICOM image",
+            make(
+                "damaged",
+                &[
+                    ("a/x.tif", b"II*\0\x08\0\0\0\xff\xff".to_vec()),
+                    ("b/x.dcm", [&[0; 128][..], b"DICM\x02\0"].concat()),
+                ],
+                &both,
+            ),
         ),
         ("a class without a folder", make("one", &[], &["a"])),
         ("none", make("none", &[], &[])),

@@ -9,7 +9,8 @@ use crate::download::{Checksum, Download};
 use crate::formats::compressed;
 use crate::locate::{Found, Site};
 use crate::preparation::{
-    Basis, Column, Encoding, InputPreparation, Preparation, TablePreparation, Values,
+    Basis, Column, Encoding, InputPreparation, MissingValues, Preparation, TablePreparation, Value,
+    Values,
 };
 use anyhow::{Context, Result, ensure};
 
@@ -105,9 +106,8 @@ const COLUMNS: &[(&str, Declared)] = &[
 fn columns() -> Vec<Column> {
     COLUMNS
         .iter()
-        .map(|(name, declared)| Column {
-            name: (*name).to_string(),
-            encoding: match declared {
+        .map(|(name, declared)| {
+            let encoding = match declared {
                 Bounds(min, max) => Encoding::Numeric {
                     min: *min,
                     max: *max,
@@ -115,8 +115,10 @@ fn columns() -> Vec<Column> {
                 },
                 Categories(list) => Encoding::Categorical {
                     categories: list.split(", ").map(str::to_string).collect(),
+                    other: false,
                 },
-            },
+            };
+            Column::new(*name, encoding)
         })
         .collect()
 }
@@ -141,7 +143,10 @@ pub(super) fn read(found: &Found) -> Result<DataSet> {
         ],
     };
     let preparation = Preparation {
-        input: InputPreparation::Table(TablePreparation { columns }),
+        input: InputPreparation::Table(TablePreparation {
+            columns,
+            ..TablePreparation::default()
+        }),
         classes: strings(&CLASSES),
     };
     public_set(SITE.name, preparation, parts, None, about)
@@ -154,6 +159,7 @@ fn table(file: &[u8], columns: &[Column]) -> Result<(Values, Vec<u16>)> {
         .comment(Some(b'|'))
         .trim(csv::Trim::All)
         .from_reader(file);
+    let missing = MissingValues::default();
     let mut values = Values::default();
     let mut labels = Vec::new();
     for record in reader.records() {
@@ -166,8 +172,11 @@ fn table(file: &[u8], columns: &[Column]) -> Result<(Values, Vec<u16>)> {
             columns.len() + 1
         );
         for (column, value) in columns.iter().zip(&record) {
-            let read = column.read(value).with_context(|| format!("line {line}"))?;
-            values.cells.push(column.cell(read));
+            let read = column.read(Value::Text(value), &missing);
+            column.push(
+                read.with_context(|| format!("line {line}"))?,
+                &mut values.cells,
+            );
         }
         let class = record[columns.len()].trim_end_matches('.');
         let label = CLASSES.iter().position(|known| *known == class);

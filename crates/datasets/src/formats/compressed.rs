@@ -2,14 +2,16 @@
 
 use crate::hex;
 use anyhow::{Context, Result, bail};
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// What may follow the name of a file.
-const SUFFIXES: [&str; 3] = ["", ".gz", ".zst"];
+const SUFFIXES: [&str; 5] = ["", ".gz", ".zst", ".bz2", ".xz"];
 
 /// The file `name` of a folder, compressed or not, or the folder of that name.
 pub fn find(folder: &Path, name: &str) -> Option<PathBuf> {
@@ -26,15 +28,25 @@ pub fn open(path: &Path) -> Result<Box<dyn Read>> {
         false => format!("there is no file {}", path.display()),
     })?;
     let file = BufReader::new(file);
+    // Each of them may be several files one after the other.
     Ok(match path.extension().and_then(|end| end.to_str()) {
         Some("gz" | "tgz") => Box::new(MultiGzDecoder::new(file)),
         Some("zst") => Box::new(
-            ruzstd::decoding::StreamingDecoder::new(file)
-                .map_err(|error| anyhow::anyhow!("{error}"))
+            zstd::stream::read::Decoder::with_buffer(file)
                 .with_context(|| format!("{} is not Zstandard", path.display()))?,
         ),
+        Some("bz2") => Box::new(MultiBzDecoder::new(file)),
+        Some("xz") => Box::new(XzReader::new(file, true)),
         _ => Box::new(file),
     })
+}
+
+/// The name of a file without what says that it is compressed.
+pub fn plain_name(path: &Path) -> PathBuf {
+    match path.extension().and_then(|end| end.to_str()) {
+        Some("gz" | "zst" | "bz2" | "xz") => path.with_extension(""),
+        _ => path.to_path_buf(),
+    }
 }
 
 /// All of a file, decompressed.

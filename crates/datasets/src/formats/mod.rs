@@ -2,6 +2,7 @@
 
 pub mod cifar;
 pub mod compressed;
+pub mod guarded;
 pub mod idx;
 pub mod mosaic;
 pub mod picture;

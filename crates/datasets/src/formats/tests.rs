@@ -14,6 +14,13 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// Three letters compressed by xz (Python 3, `lzma.compress(b"abc")`).
+const XZ: &[u8] = &[
+    253, 55, 122, 88, 90, 0, 0, 4, 230, 214, 180, 70, 2, 0, 33, 1, 22, 0, 0, 0, 116, 47, 229, 163,
+    1, 0, 2, 97, 98, 99, 0, 0, 39, 118, 39, 26, 74, 9, 216, 44, 0, 1, 27, 3, 11, 47, 185, 16, 31,
+    182, 243, 125, 1, 0, 0, 0, 0, 4, 89, 90,
+];
+
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
 #[test]
@@ -21,10 +28,15 @@ fn files_are_found_and_read_plain_and_compressed() {
     let folder = Folder::new();
     folder.write("plain", "abc");
     folder.write("packed.gz", gzip(b"abc"));
-    let zstd =
-        ruzstd::encoding::compress_to_vec(&b"abc"[..], ruzstd::encoding::CompressionLevel::Fastest);
-    folder.write("tight.zst", zstd);
-    for name in ["plain", "packed", "tight"] {
+    // Two frames, as parallel compressors write them: nothing is lost after the first.
+    let zstd = |content: &[u8]| zstd::encode_all(content, 1).unwrap();
+    folder.write("tight.zst", [zstd(b"a"), zstd(b"bc")].concat());
+    folder.write("two.gz", [gzip(b"ab"), gzip(b"c")].concat());
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bzip2.write_all(b"abc").unwrap();
+    folder.write("b.bz2", bzip2.finish().unwrap());
+    folder.write("x.xz", XZ);
+    for name in ["plain", "packed", "tight", "two", "b", "x"] {
         let path = compressed::find(folder.path(), name).unwrap();
         assert_eq!(compressed::read(&path).unwrap(), b"abc");
         compressed::verify(&path, ABC).unwrap();

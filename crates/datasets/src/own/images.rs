@@ -12,7 +12,11 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Files with other ends are no images.
-const ENDS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+const ENDS: [&str; 9] = [
+    "png", "jpg", "jpeg", "webp", "tif", "tiff", "bmp", "dcm", "dicom",
+];
+/// Folders in folders, so that a link to a folder above ends somewhere.
+const DEEPEST: usize = 16;
 
 type Part = (Vec<u8>, Vec<u16>);
 
@@ -184,19 +188,34 @@ impl Reader<'_> {
     }
 }
 
-/// The images of a folder.
+/// The images of a folder and of the folders in it.
 pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = entries(folder)?;
-    files.retain(|path| is_image(path));
+    let mut files = Vec::new();
+    collect(folder, DEEPEST, &mut files)?;
     Ok(files)
 }
 
+fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> {
+    for path in entries(folder)? {
+        if path.is_dir() {
+            if depth > 0 && !is_hidden(&path) {
+                // One that cannot be read holds no image that can: no reason to stop.
+                let _ = collect(&path, depth - 1, files);
+            }
+        } else if is_image(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_hidden(path: &Path) -> bool {
+    (path.file_name()).is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
 fn is_image(path: &Path) -> bool {
-    let hidden = path
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let end = path
         .extension()
         .map(|end| end.to_string_lossy().to_lowercase());
-    !hidden && end.is_some_and(|end| ENDS.contains(&end.as_str()))
+    !is_hidden(path) && end.is_some_and(|end| ENDS.contains(&end.as_str()))
 }

@@ -1,11 +1,11 @@
 //! Texts in JSON, one object a line.
 
+use super::rows::{bytes, characters};
 use super::table::class_number;
 use super::{TestChoice, data_set};
 use crate::Options;
 use crate::bad_record::BadRecord;
 use crate::data_set::DataSet;
-use crate::formats::compressed;
 use crate::nearest::known;
 use crate::preparation::{Input, InputPreparation, Preparation, Values};
 use crate::records::Shape;
@@ -67,41 +67,19 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     fn file(&self, path: &Path, test: &TestChoice) -> Result<[Part; 2]> {
-        compressed::open(path)
+        bytes(path)
+            .map(|file| characters(file, self.options.schema.encoding))
             .and_then(|file| self.read(path, file, test))
             .with_context(|| format!("{}", path.display()))
     }
 
     /// The texts to train on and those held out.
-    fn read(&self, path: &Path, file: impl Read, test: &TestChoice) -> Result<[Part; 2]> {
-        let mut file = BufReader::new(file);
+    fn read(&self, path: &Path, file: Box<dyn Read>, test: &TestChoice) -> Result<[Part; 2]> {
+        let mut lines = Lines::new(file);
         let mut parts = [Part::default(), Part::default()];
-        let mut bytes = Vec::new();
-        for line in 1.. {
-            bytes.clear();
-            let read = file
-                .by_ref()
-                .take(LONGEST_LINE as u64 + 1)
-                .read_until(b'\n', &mut bytes)?;
-            if read == 0 {
-                break;
-            }
-            let too_long = read > LONGEST_LINE;
-            if too_long && !bytes.ends_with(b"\n") {
-                file.skip_until(b'\n')?;
-            }
-            if bytes.trim_ascii().is_empty() && !too_long {
-                continue;
-            }
-            let record = match too_long {
-                false => self.record(&bytes),
-                true => {
-                    let problem =
-                        format!("longer than {LONGEST_LINE} bytes; is this one object a line?");
-                    Err(BadRecord::new(problem).into())
-                }
-            };
-            let place = || (path.display().to_string(), Some(line));
+        while let Some(Line { number, bytes }) = lines.next()? {
+            let record = bytes.and_then(|bytes| self.record(bytes));
+            let place = || (path.display().to_string(), Some(number));
             if let Some((text, class)) = self.options.bad_records.kept(record, place)? {
                 let class_name = class.to_le_bytes();
                 let held_out = test.holds_out([text.as_bytes(), &class_name]);
@@ -131,6 +109,59 @@ impl Reader<'_> {
             text.to_string(),
             class_number(&class, self.label, &self.preparation.classes)?,
         ))
+    }
+}
+
+/// The lines of a file that are not blank, each in the same buffer, whose size is limited.
+pub(super) struct Lines {
+    file: BufReader<Box<dyn Read>>,
+    bytes: Vec<u8>,
+    number: u64,
+}
+
+/// A line and its number.
+pub(super) struct Line<'a> {
+    pub number: u64,
+    /// Without a byte order mark; an error if the line is too long.
+    pub bytes: Result<&'a [u8]>,
+}
+
+impl Lines {
+    pub(super) fn new(file: Box<dyn Read>) -> Self {
+        Self {
+            file: BufReader::new(file),
+            bytes: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// The next line, or none at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>> {
+        loop {
+            self.bytes.clear();
+            let most = LONGEST_LINE as u64 + 1;
+            let read = (self.file.by_ref().take(most)).read_until(b'\n', &mut self.bytes)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            let is_long = read > LONGEST_LINE;
+            if is_long && !self.bytes.ends_with(b"\n") {
+                self.file.skip_until(b'\n')?;
+            }
+            if is_long || !self.bytes.trim_ascii().is_empty() {
+                let number = self.number;
+                let bytes = match is_long {
+                    false => Ok(self.bytes.as_slice()),
+                    true => {
+                        let problem =
+                            format!("longer than {LONGEST_LINE} bytes; is this one object a line?");
+                        Err(BadRecord::new(problem).into())
+                    }
+                };
+                return Ok(Some(Line { number, bytes }));
+            }
+        }
     }
 }
 

@@ -1,27 +1,33 @@
 //! The user's own data: tables, texts and images, prepared by what a [`Schema`] declares.
 
 mod csv_file;
+mod fields;
 mod images;
 mod inputs;
+mod json_rows;
 mod jsonl;
 mod opened;
+mod parquet_column;
 mod parquet_file;
+mod rows;
 mod table;
 mod unbounded;
 
 #[cfg(test)]
 mod tests;
 
+pub use fields::{Field, Seen, fields};
 pub(super) use images::{class_folders, open as open_images};
-pub use inputs::read as read_inputs;
+pub use inputs::{Input as NewInput, InputOptions, Inputs, Problem, Take, read as read_inputs};
 pub(super) use jsonl::{open as open_jsonl, shape as text_shape};
 pub use opened::Opened;
-pub(super) use table::{Format, open as open_table};
+pub use rows::{Format, Hint};
+pub(super) use table::open as open_table;
 pub use unbounded::Unbounded;
 
 use super::Options;
 use super::data_set::{About, DataSet, TestSet};
-use super::preparation::Preparation;
+use super::preparation::{Preparation, Value};
 use super::records::RecordSet;
 use super::schema::Schema;
 use super::split::is_held_out;
@@ -64,6 +70,16 @@ impl TestChoice {
     fn holds_out<'a>(&self, fields: impl IntoIterator<Item = &'a [u8]>) -> bool {
         match self {
             Self::Share { share, .. } => is_held_out(fields, *share),
+            _ => false,
+        }
+    }
+
+    fn holds_out_row(&self, row: &[Value<'_>]) -> bool {
+        match self {
+            Self::Share { .. } => {
+                let fields: Vec<_> = row.iter().map(|value| value.bytes()).collect();
+                self.holds_out(fields.iter().map(AsRef::as_ref))
+            }
             _ => false,
         }
     }

@@ -1,108 +1,132 @@
-//! Parquet files, row by row.
+//! Parquet files of flat columns, read column by column and a few thousand rows at a time.
 
-use super::table::{RawRow, RawTable};
+use super::parquet_column::Column;
+use super::rows::{Hint, RawTable, Rows, Sink};
 use crate::bad_record::BadRecord;
-use anyhow::{Context, Result, bail};
-use parquet::basic::Repetition;
+use crate::preparation::Value;
+use anyhow::{Context, Result, bail, ensure};
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::{Field, Row};
-use parquet::schema::types::TypePtr;
+use parquet::schema::types::{ColumnDescriptor, TypePtr};
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// Opens a file of flat columns.
+/// Rows that are decoded at a time.
+const BATCH: usize = 4096;
+
+/// Opens a file.
 pub(super) fn open(path: &Path) -> Result<RawTable> {
+    ensure!(
+        path.as_os_str() != "-",
+        "Parquet is not read from standard input, because its end comes first; give the file"
+    );
     let file = File::open(path).with_context(|| match path.exists() {
         true => "cannot be read",
         false => "there is no such file",
     })?;
     let reader = guarded(|| SerializedFileReader::new(file).context("not a Parquet file"))?;
-    let header = reader
-        .metadata()
-        .file_metadata()
-        .schema()
-        .get_fields()
-        .iter()
-        .map(|field| field.name().to_string())
-        .collect();
-    let columns = reader.metadata().file_metadata().schema().get_fields();
-    let nested = |field: &TypePtr| {
-        let basics = field.get_basic_info();
-        let repeated = basics.has_repetition() && basics.repetition() == Repetition::REPEATED;
-        field.is_group() || repeated
-    };
-    if let Some(column) = columns.iter().find(|field| nested(field)) {
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let roots = schema.root_schema().get_fields();
+    if let Some(column) = roots.iter().find(|field| nested(field)) {
         bail!(
             "column `{}` holds lists or groups, not values; leave it out of the file",
             column.name()
         );
     }
-    // Group by group: the iterator over the whole file panics where a group cannot be opened.
-    let groups = 0..reader.num_row_groups();
-    let rows = groups
-        .flat_map(move |group| match guarded(|| rows(&reader, group)) {
-            Ok(rows) => rows.into_iter().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
-        })
-        .enumerate()
-        .map(|(at, row)| {
-            Ok(RawRow {
-                line: at as u64 + 1,
-                fields: fields(&row?),
-            })
-        });
+    let columns = schema.columns();
     Ok(RawTable {
-        header,
-        rows: Box::new(rows),
+        header: columns
+            .iter()
+            .map(|column| column.name().trim().to_string())
+            .collect(),
+        hints: columns.iter().map(|column| hint(column)).collect(),
+        rows: Box::new(ParquetRows(reader)),
     })
+}
+
+fn nested(field: &TypePtr) -> bool {
+    let basics = field.get_basic_info();
+    let repeated = basics.has_repetition() && basics.repetition() == Repetition::REPEATED;
+    field.is_group() || repeated
+}
+
+/// What the type of a column says.
+fn hint(column: &ColumnDescriptor) -> Hint {
+    match (column.logical_type_ref(), column.physical_type()) {
+        (Some(LogicalType::Date | LogicalType::Timestamp { .. }), _) => Hint::Dates,
+        (Some(LogicalType::Decimal { .. }), _) => Hint::Numbers,
+        (_, Physical::BOOLEAN) => Hint::Booleans,
+        (_, Physical::INT96) => Hint::Dates,
+        (_, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY) => Hint::Texts,
+        _ => Hint::Numbers,
+    }
+}
+
+struct ParquetRows(SerializedFileReader<File>);
+
+impl Rows for ParquetRows {
+    fn each(self: Box<Self>, needed: &[bool], sink: &mut Sink<'_>) -> Result<()> {
+        let mut line = 0;
+        for group in 0..self.0.num_row_groups() {
+            self.group(group, needed, &mut line, sink)?;
+        }
+        Ok(())
+    }
+}
+
+impl ParquetRows {
+    /// The rows of a group, of which only the columns that are needed are decoded.
+    fn group(
+        &self,
+        group: usize,
+        needed: &[bool],
+        line: &mut u64,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
+        const UNREADABLE: &str =
+            "cannot read on: the file is damaged, or compressed in an unusual way";
+        let mut columns = guarded(|| {
+            let group = self.0.get_row_group(group).context(UNREADABLE)?;
+            let descriptors = self.0.metadata().file_metadata().schema_descr_ptr();
+            let columns = needed.iter().enumerate().map(|(at, needed)| {
+                let reader = needed.then(|| group.get_column_reader(at)).transpose();
+                let reader = reader.context(UNREADABLE)?;
+                Ok(reader.map(|reader| Column::new(reader, &descriptors.column(at))))
+            });
+            columns.collect::<Result<Vec<_>>>()
+        })?;
+        let rows = self.0.metadata().row_group(group).num_rows();
+        let mut left = usize::try_from(rows).context(UNREADABLE)?;
+        while left > 0 {
+            let batch = left.min(BATCH);
+            for column in columns.iter_mut().flatten() {
+                let read = guarded(|| column.read(batch).context(UNREADABLE))?;
+                ensure!(read == batch, UNREADABLE);
+            }
+            for at in 0..batch {
+                *line += 1;
+                let row: Result<Vec<Value<'_>>> = columns
+                    .iter()
+                    .map(|column| match column {
+                        None => Ok(Value::None),
+                        Some(column) => column.value(at).map_err(|problem| {
+                            let name = column.name();
+                            BadRecord::new(format!("column `{name}` {problem}")).into()
+                        }),
+                    })
+                    .collect();
+                match row {
+                    Ok(row) => sink(*line, Ok(&row))?,
+                    Err(error) => sink(*line, Err(error))?,
+                }
+            }
+            left -= batch;
+        }
+        Ok(())
+    }
 }
 
 /// The library asserts on some damaged files where it should return an error.
 fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| bail!("a damaged Parquet file; write it again"))
-}
-
-fn rows(reader: &SerializedFileReader<File>, group: usize) -> Result<Vec<Row>> {
-    let unreadable =
-        "cannot read on (columns may be uncompressed or compressed with Snappy, no other way)";
-    let group = reader.get_row_group(group).context(unreadable)?;
-    let rows = group.get_row_iter(None).context(unreadable)?;
-    rows.collect::<Result<_, _>>().context(unreadable)
-}
-
-fn fields(row: &Row) -> Result<Vec<String>> {
-    row.get_column_iter()
-        .map(|(name, field)| {
-            let problem = || BadRecord::new(format!("column `{name}` is not UTF-8"));
-            Ok(text(field).ok_or_else(problem)?)
-        })
-        .collect()
-}
-
-/// A value as a CSV file would hold it.
-fn text(field: &Field) -> Option<String> {
-    Some(match field {
-        Field::Null => String::new(),
-        Field::Str(text) => text.trim().to_string(),
-        Field::Bool(value) => value.to_string(),
-        Field::Byte(value) => value.to_string(),
-        Field::Short(value) => value.to_string(),
-        Field::Int(value) | Field::Date(value) | Field::TimeMillis(value) => value.to_string(),
-        Field::Long(value)
-        | Field::TimeMicros(value)
-        | Field::TimestampMillis(value)
-        | Field::TimestampMicros(value) => value.to_string(),
-        Field::UByte(value) => value.to_string(),
-        Field::UShort(value) => value.to_string(),
-        Field::UInt(value) => value.to_string(),
-        Field::ULong(value) => value.to_string(),
-        Field::Float16(value) => value.to_f32().to_string(),
-        Field::Float(value) => value.to_string(),
-        Field::Double(value) => value.to_string(),
-        Field::Bytes(bytes) => std::str::from_utf8(bytes.data()).ok()?.trim().to_string(),
-        Field::Decimal(_) => field.to_string(),
-        _ => return None,
-    })
+    crate::formats::guarded::guarded("a damaged Parquet file; write it again", read)
 }

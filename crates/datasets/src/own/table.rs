@@ -1,41 +1,25 @@
 //! Tables: the rows of a file by the columns a schema declares.
 
-use super::{TestChoice, Unbounded, about, csv_file, parquet_file, short_name};
+use super::rows::{Format, RawTable, Written};
+use super::{TestChoice, Unbounded, about, short_name};
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::nearest::known;
-use crate::preparation::Column;
+use crate::preparation::{Encoding, TablePreparation, names};
 use crate::schema::Schema;
 use crate::{Opened, Options};
 use anyhow::{Context, Result, ensure};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// What a table is called unless its owner names it.
 const KIND: &str = "table";
 
-/// A file of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    Csv,
-    Parquet,
-}
-
-/// A header and the rows below it.
-pub(super) struct RawTable {
-    pub header: Vec<String>,
-    /// An outer error is of the file, an inner one of the row.
-    pub rows: Box<dyn Iterator<Item = Result<RawRow>>>,
-}
-
-/// One row.
-pub(super) struct RawRow {
-    pub line: u64,
-    pub fields: Result<Vec<String>>,
-}
-
-/// What was read of a file, numbers as they were.
+/// What was read of a file: cells of rows, but for numbers whose bounds are not known yet.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Cells {
-    pub cells: Vec<f64>,
+    pub cells: Vec<f32>,
+    /// The numbers of columns without bounds, as they were; NaN where one is missing.
+    pub unbounded: Vec<f64>,
     pub labels: Vec<u16>,
 }
 
@@ -53,14 +37,14 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
         estimate: options.estimate_bounds,
         bad_records: &options.bad_records,
     };
-    let (columns, [training, held_out]) = reader.read(file, format, &options.test)?;
+    let (table, [training, held_out]) = reader.read(file, format, &options.test)?;
     let test = match &options.test {
         TestChoice::None => None,
         TestChoice::Share { public, .. } => Some((held_out, *public)),
         TestChoice::File { path, public } => {
             let (others, [test, _]) = reader.read(path, format, &TestChoice::None)?;
             ensure!(
-                others == columns,
+                others == table,
                 "{} must have the columns of {}, in the same order",
                 path.display(),
                 file.display()
@@ -70,7 +54,7 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
     };
     Unbounded {
         name: short_name(options, KIND),
-        columns,
+        table,
         classes: classes.to_vec(),
         training,
         test,
@@ -94,12 +78,21 @@ impl Reader<'_> {
         path: &Path,
         format: Format,
         test: &TestChoice,
-    ) -> Result<(Vec<Column>, [Cells; 2])> {
-        let table = match format {
-            Format::Csv => csv_file::open(path, self.schema.delimiter),
-            Format::Parquet => parquet_file::open(path),
+    ) -> Result<(TablePreparation, [Cells; 2])> {
+        let written = Written {
+            delimiter: self.schema.delimiter,
+            encoding: self.schema.encoding,
         };
-        table
+        ensure!(
+            format != Format::Jsonl || !self.schema.columns.is_empty(),
+            "no column is declared. Of texts say which field holds them with --text FIELD; of a table in JSON lines declare \
+             the fields in the schema"
+        );
+        let mut fields: Vec<String> = self.schema.columns.keys().cloned().collect();
+        fields.retain(|field| field != self.label);
+        fields.push(self.label.to_string());
+        format
+            .open(path, written, &fields)
             .and_then(|table| self.rows(path, table, test))
             .with_context(|| format!("{}", path.display()))
     }
@@ -108,58 +101,71 @@ impl Reader<'_> {
     fn rows(
         &self,
         path: &Path,
-        table: RawTable,
+        raw: RawTable,
         test: &TestChoice,
-    ) -> Result<(Vec<Column>, [Cells; 2])> {
-        let header = &table.header;
-        for (at, name) in header.iter().enumerate() {
-            ensure!(
-                !name.is_empty(),
-                "column {} has no name in the header",
-                at + 1
-            );
-            ensure!(
-                !header[..at].contains(name),
-                "the header has two columns named `{name}`; rename one"
-            );
+    ) -> Result<(TablePreparation, [Cells; 2])> {
+        let header = &raw.header;
+        check_names(header)?;
+        let label = header.iter().position(|name| name == self.label);
+        let label = label.with_context(|| {
+            let near = known(self.label, &names(header));
+            format!("there is no column `{}`{near}", self.label)
+        })?;
+        let table = self.schema.table(header, self.label, self.estimate)?;
+        let places = table.places(header)?;
+        // Every field counts in the hash that splits records.
+        let mut needed = vec![matches!(test, TestChoice::Share { .. }); header.len()];
+        for place in places.iter().chain([&label]) {
+            needed[*place] = true;
         }
-        let label = header
-            .iter()
-            .position(|name| name == self.label)
-            .with_context(|| {
-                format!(
-                    "there is no column `{}`{}",
-                    self.label,
-                    known(self.label, header)
-                )
-            })?;
-        let columns = self.schema.columns(header, self.label, self.estimate)?;
-        let places: Vec<usize> = columns
-            .iter()
-            .filter_map(|column| header.iter().position(|name| *name == column.name))
-            .collect();
         let mut parts = [Cells::default(), Cells::default()];
-        for row in table.rows {
-            let RawRow { line, fields } = row?;
-            let read = fields.and_then(|fields| {
-                let cells = columns
-                    .iter()
-                    .zip(&places)
-                    .map(|(column, &place)| column.read(&fields[place]))
-                    .collect::<Result<Vec<f64>>>()?;
-                let class = class_number(&fields[label], self.label, self.classes)?;
-                let held_out = test.holds_out(fields.iter().map(String::as_bytes));
-                Ok((cells, class, held_out))
+        raw.rows.each(&needed, &mut |line, row| {
+            let read = row.and_then(|row| {
+                let read = (table.columns.iter().zip(&places))
+                    .map(|(column, &place)| column.read(row[place], &table.missing_values))
+                    .collect::<Result<Vec<Option<f64>>>>()?;
+                let text = row[label].text();
+                let text = text.with_context(|| BadRecord::new("the class is not UTF-8"))?;
+                let class = class_number(&text, self.label, self.classes)?;
+                Ok((read, class, test.holds_out_row(row)))
             });
             let place = || (path.display().to_string(), Some(line));
-            if let Some((cells, class, held_out)) = self.bad_records.kept(read, place)? {
-                let part = &mut parts[usize::from(held_out)];
-                part.cells.extend(cells);
-                part.labels.push(class);
+            if let Some((read, class, held_out)) = self.bad_records.kept(read, place)? {
+                parts[usize::from(held_out)].push(&table, &read, class);
+            }
+            Ok(())
+        })?;
+        Ok((table, parts))
+    }
+}
+
+impl Cells {
+    fn push(&mut self, table: &TablePreparation, read: &[Option<f64>], class: u16) {
+        for (column, &read) in table.columns.iter().zip(read) {
+            column.push(read, &mut self.cells);
+            if column.encoding == Encoding::Pending {
+                self.unbounded.push(read.unwrap_or(f64::NAN));
             }
         }
-        Ok((columns, parts))
+        self.labels.push(class);
     }
+}
+
+/// Refuses two columns of one name. Those without a name are ignored, such as the numbers of rows that some
+/// programs put first.
+pub(super) fn check_names(header: &[String]) -> Result<()> {
+    let mut seen = HashSet::new();
+    for name in header.iter().filter(|name| !name.is_empty()) {
+        ensure!(
+            seen.insert(name),
+            "the header has two columns{}; rename one",
+            match names(header).is_empty() {
+                true => " of one name".to_string(),
+                false => format!(" named `{name}`"),
+            }
+        );
+    }
+    Ok(())
 }
 
 /// The number of a class.

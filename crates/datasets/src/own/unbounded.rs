@@ -17,7 +17,7 @@ use anyhow::{Result, ensure};
 #[derive(Debug, Clone)]
 pub struct Unbounded {
     pub(super) name: String,
-    pub(super) columns: Vec<Column>,
+    pub(super) table: TablePreparation,
     pub(super) classes: Vec<String>,
     pub(super) training: Cells,
     pub(super) test: Option<(Cells, bool)>,
@@ -37,8 +37,7 @@ impl Unbounded {
     /// The columns whose bounds are to be estimated.
     pub fn undeclared(&self) -> impl Iterator<Item = &str> {
         let pending = |column: &&Column| column.encoding == Encoding::Pending;
-        self.columns
-            .iter()
+        (self.table.columns.iter())
             .filter(pending)
             .map(|column| column.name.as_str())
     }
@@ -60,7 +59,7 @@ impl Unbounded {
 
     /// The input of a model for these records, whatever the bounds will be.
     pub fn shape(&self) -> Shape {
-        let widths = self.columns.iter().map(|column| column.encoding.width());
+        let widths = self.table.columns.iter().map(Column::width);
         Shape::Rows {
             width: widths.sum(),
         }
@@ -93,15 +92,8 @@ impl Unbounded {
 
     /// What the training record at a position adds to the histogram: a vector of norm at most 1.
     pub fn contributions(&self, index: usize) -> Vec<f32> {
-        let width = self.columns.len();
-        let record = &self.training.cells[index * width..][..width];
-        let values: Vec<f64> = record
-            .iter()
-            .zip(&self.columns)
-            .filter(|(_, column)| column.encoding == Encoding::Pending)
-            .map(|(value, _)| *value)
-            .collect();
-        statistics::contributions(&values)
+        let width = self.undeclared().count();
+        statistics::contributions(&self.training.unbounded[index * width..][..width])
     }
 
     /// The data set with bounds from the noisy sum of all contributions.
@@ -113,7 +105,7 @@ impl Unbounded {
             self.histogram_length()
         );
         let mut bounds = statistics::bounds(noisy_histogram, noise_std)?.into_iter();
-        for column in &mut self.columns {
+        for column in &mut self.table.columns {
             if column.encoding == Encoding::Pending
                 && let Some(found) = bounds.next()
             {
@@ -131,24 +123,18 @@ impl Unbounded {
         self.finish()
     }
 
-    fn finish(self) -> Result<DataSet> {
-        let scaled = |part: &Cells| Values {
-            cells: part
-                .cells
-                .chunks_exact(self.columns.len())
-                .flat_map(|record| record.iter().zip(&self.columns))
-                .map(|(value, column)| column.cell(*value))
-                .collect(),
-            ..Values::default()
+    fn finish(mut self) -> Result<DataSet> {
+        let ready = |part: &mut Cells| {
+            scale(&self.table.columns, part);
+            Values {
+                cells: std::mem::take(&mut part.cells),
+                ..Values::default()
+            }
         };
-        let (training, test) = (
-            scaled(&self.training),
-            self.test.as_ref().map(|(test, _)| scaled(test)),
-        );
+        let training = ready(&mut self.training);
+        let test = self.test.as_mut().map(|(test, _)| ready(test));
         let preparation = Preparation {
-            input: InputPreparation::Table(TablePreparation {
-                columns: self.columns,
-            }),
+            input: InputPreparation::Table(self.table),
             classes: self.classes,
         };
         let training = preparation.records(training, self.training.labels, None)?;
@@ -168,6 +154,37 @@ impl Unbounded {
             preparation,
         })
     }
+}
+
+/// Fills in the cells of numbers whose bounds have been estimated.
+fn scale(columns: &[Column], part: &mut Cells) {
+    let widths: Vec<usize> = columns.iter().map(|column| column.cells().len()).collect();
+    let estimated = |column: &Column| {
+        matches!(
+            column.encoding,
+            Encoding::Numeric {
+                basis: Basis::PrivatelyEstimated,
+                ..
+            }
+        )
+    };
+    let count = columns.iter().filter(|column| estimated(column)).count();
+    if count == 0 {
+        return;
+    }
+    let rows = part.cells.chunks_exact_mut(widths.iter().sum());
+    for (row, numbers) in rows.zip(part.unbounded.chunks_exact(count)) {
+        let (mut at, mut numbers) = (0, numbers.iter());
+        for (column, width) in columns.iter().zip(&widths) {
+            if estimated(column)
+                && let Some(number) = numbers.next()
+            {
+                row[at] = column.scaled(Some(*number).filter(|number| !number.is_nan()));
+            }
+            at += width;
+        }
+    }
+    part.unbounded = Vec::new();
 }
 
 /// Where the noise hides the values of a column, the estimate is spent all the same, and a run that

@@ -26,7 +26,10 @@ pub use first_words::FirstWords;
 pub use n_grams::NGrams;
 pub use picture::Picture;
 pub use scattering::Scattering;
-pub use table::{Column, Encoding, TablePreparation};
+pub use table::{
+    Column, Cycle, Encoding, Missing, MissingValues, NumberFormat, TablePreparation, Value,
+    is_format, iso, names, seconds,
+};
 pub use word_means::WordMeans;
 pub use words::HashedWords;
 
@@ -77,9 +80,9 @@ pub enum InputPreparation {
 pub enum Input<'a> {
     /// A text.
     Text(&'a str),
-    /// Names and values of a row, in any order.
-    Row(&'a [(&'a str, &'a str)]),
-    /// The bytes of a PNG, JPEG or WebP file.
+    /// The values of a row, and where those of the columns are among them.
+    Row(&'a [Value<'a>], &'a [usize]),
+    /// The bytes of an image file.
     Image(&'a [u8]),
 }
 
@@ -209,8 +212,8 @@ impl Preparation {
             (InputPreparation::FirstWords(words), Input::Text(text)) => {
                 words.push(text, vectors.context(NO_VECTORS)?, &mut values.cells);
             }
-            (InputPreparation::Table(table), Input::Row(row)) => {
-                values.cells.extend(table.prepare(row)?);
+            (InputPreparation::Table(table), Input::Row(row, places)) => {
+                table.push(row, places, &mut values.cells)?;
             }
             (InputPreparation::Picture(_) | InputPreparation::Scattering(_), _) => {
                 bail!("the model takes images")

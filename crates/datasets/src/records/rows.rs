@@ -18,6 +18,16 @@ pub enum Cell {
     OneHot(usize),
 }
 
+impl Cell {
+    /// Numbers that the cell becomes.
+    pub fn width(self) -> usize {
+        match self {
+            Self::Number => 1,
+            Self::OneHot(categories) => categories,
+        }
+    }
+}
+
 /// How the cells of a record become its row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowLayout {
@@ -41,13 +51,7 @@ impl RowLayout {
     /// Numbers of a row.
     pub fn width(&self) -> usize {
         match self {
-            Self::Columns(columns) => columns
-                .iter()
-                .map(|cell| match cell {
-                    Cell::Number => 1,
-                    Cell::OneHot(categories) => *categories,
-                })
-                .sum(),
+            Self::Columns(columns) => columns.iter().map(|cell| cell.width()).sum(),
             Self::Words(words, vectors) => words * vectors.dimension(),
             Self::Numbers(width) => *width,
         }

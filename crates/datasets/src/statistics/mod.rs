@@ -23,8 +23,8 @@ const TAIL: f64 = 0.01;
 /// The bin of a number; numbers beyond the last bin are in the last.
 fn bin(value: f64) -> usize {
     let place = ((value.abs().log2() - f64::from(LOWEST)) * f64::from(FINENESS)).floor();
-    // Also for zero, whose logarithm is -∞. A number that is not one counts as zero.
-    if place.is_nan() || place < 0.0 {
+    // Also for zero, whose logarithm is -∞.
+    if place < 0.0 {
         return SIDE;
     }
     let place = (place as usize).min(SIDE - 1);
@@ -45,7 +45,7 @@ fn edge(bin: usize) -> f64 {
     }
 }
 
-/// What one record adds to the histogram: one entry a column and bin.
+/// What one record adds to the histogram: one entry a column and bin, none where the value is missing.
 ///
 /// # Guarantee
 /// The Euclidean norm is at most 1, whatever the values. Checked by
@@ -55,16 +55,27 @@ pub fn contributions(record: &[f64]) -> Vec<f32> {
     // Rounded down, so that squares of all columns add up to at most 1.
     let unit = ((1.0 / (record.len() as f64).sqrt()) as f32).next_down();
     for (column, &value) in vector.chunks_exact_mut(BINS).zip(record) {
-        column[bin(value)] = unit;
+        if !value.is_nan() {
+            column[bin(value)] = unit;
+        }
     }
     vector
+}
+
+/// With how many records, all of them in one bin of their column, the noise just hides the bin: fewer show nothing.
+pub fn records_for_bounds(columns: usize, noise_std: f64) -> f64 {
+    (columns as f64).sqrt() * least(columns * BINS, noise_std)
+}
+
+/// What the greatest of so many values of noise alone comes to (Donoho and Johnstone 1994, the universal threshold).
+fn least(entries: usize, noise_std: f64) -> f64 {
+    noise_std * (2.0 * (entries as f64).ln()).sqrt()
 }
 
 /// Clamping bounds of each column: about 1 % of the records lie below and 1 % above. None where the
 /// noise hides the values.
 ///
-/// Bins that noise alone could fill are taken as empty: those below the greatest of as many normal
-/// values (Donoho and Johnstone 1994, the universal threshold).
+/// Bins that noise alone could fill are taken as empty.
 pub fn bounds(noisy_histogram: &[f32], noise_std: f64) -> Result<Vec<Option<(f64, f64)>>> {
     ensure!(
         noise_std >= 0.0 && noise_std.is_finite(),
@@ -75,7 +86,7 @@ pub fn bounds(noisy_histogram: &[f32], noise_std: f64) -> Result<Vec<Option<(f64
         "a histogram has {BINS} entries for each column, got {} in all",
         noisy_histogram.len()
     );
-    let least = noise_std * (2.0 * (noisy_histogram.len() as f64).ln()).sqrt();
+    let least = least(noisy_histogram.len(), noise_std);
     let columns = noisy_histogram.chunks_exact(BINS);
     Ok(columns.map(|column| quantiles(column, least)).collect())
 }

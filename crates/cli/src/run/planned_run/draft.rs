@@ -2,6 +2,7 @@
 
 use super::{Committed, plan};
 use crate::models::{ModelName, ModelSpec};
+use crate::run::guard_rails;
 use crate::run::public_facts::PublicFacts;
 use crate::run::settings::Settings;
 use anyhow::{Result, ensure};
@@ -67,6 +68,10 @@ impl DraftRun {
 
 /// Checks settings whose defaults are filled in.
 fn check(settings: &Settings, facts: PublicFacts, resumed: bool) -> Result<()> {
+    if !resumed {
+        guard_rails::check_delta(settings, facts.records)?;
+        guard_rails::check_estimate(settings, facts.records, plan::BOUNDS_NOISE)?;
+    }
     let rate = settings.learning_rate.unwrap_or(f64::NAN);
     ensure!(
         rate > 0.0 && rate.is_finite(),

@@ -4,6 +4,7 @@ mod draft;
 mod plan;
 
 pub use draft::DraftRun;
+pub use plan::BOUNDS_NOISE;
 
 use crate::models::ModelSpec;
 use crate::run::public_facts::PublicFacts;

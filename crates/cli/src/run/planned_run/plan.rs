@@ -10,7 +10,7 @@ use tacita_accounting::Length;
 
 /// The noise of a private estimate of column bounds, in records: enough to hide one, little enough
 /// to find the bulk of a few thousand.
-const BOUNDS_NOISE: f64 = 20.0;
+pub const BOUNDS_NOISE: f64 = 20.0;
 
 /// The plan of settings whose defaults are filled in.
 pub fn plan(settings: &Settings, facts: PublicFacts, committed: Option<Committed>) -> Result<Plan> {

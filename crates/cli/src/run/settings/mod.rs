@@ -116,6 +116,10 @@ pub struct Settings {
     /// Budget δ [default: 1 / (10 · records), rounded down]
     #[arg(long, value_name = "D", help_heading = "Privacy")]
     pub delta: Option<f64>,
+    /// Keep a δ of 1 / records or more, which promises next to nothing
+    #[arg(long, help_heading = "Privacy")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allow_large_delta: bool,
     /// Noise multiplier (noise std / sensitivity) instead of a budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub noise: Option<f64>,
@@ -245,7 +249,7 @@ impl Settings {
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;
-            public_test, public_folder_names, estimate_bounds, offline, per_layer
+            public_test, public_folder_names, estimate_bounds, offline, per_layer, allow_large_delta
         )
     }
 

@@ -41,10 +41,12 @@ impl Settings {
             match (&self.csv, &self.parquet, &self.jsonl, &self.images) {
                 (Some(file), ..) => Source::Csv { file: file.clone() },
                 (_, Some(file), ..) => Source::Parquet { file: file.clone() },
-                (_, _, Some(file), _) => Source::Jsonl {
-                    file: file.clone(),
-                    text: (self.text.clone())
-                        .context("say which field holds the text with --text FIELD")?,
+                (_, _, Some(file), _) => match &self.text {
+                    Some(text) => Source::Jsonl {
+                        file: file.clone(),
+                        text: text.clone(),
+                    },
+                    None => Source::JsonTable { file: file.clone() },
                 },
                 (.., Some(folder)) => Source::Images {
                     folder: folder.clone(),

@@ -42,6 +42,17 @@ fn a_folder_for_each_class_is_read() {
     assert_eq!((values[..16].to_vec(), values[16]), (vec![0.2; 16], 1.0));
 }
 
+/// Patients, visits and dates in folders of their own; nothing that is hidden.
+#[test]
+fn images_in_folders_below_count() {
+    let folder = animals();
+    folder.write("cat/tom/2024/1.png", png(4, 4, [9; 3]));
+    folder.write("dog/rex/.cache/1.png", png(4, 4, [9; 3]));
+    let schema = format!("{SCHEMA}\nlabel.classes = [\"cat\", \"dog\"]");
+    let data = ready(images(&folder, &options(&schema)));
+    assert_eq!(data.training.labels(), [0, 0, 0, 1]);
+}
+
 #[test]
 fn names_of_folders_are_classes_only_if_declared() {
     let error = message(images(&animals(), &options(SCHEMA)));
@@ -80,7 +91,7 @@ fn errors_name_the_file() {
     assert!(
         listed[0]
             .with_value
-            .contains("not a PNG, JPEG or WebP image")
+            .contains("not a PNG, JPEG, WebP, TIFF, BMP or DICOM image")
     );
     assert_eq!(
         ready(images(&folder, &options(&schema))).training.count(),

@@ -51,7 +51,6 @@ fn errors_of_the_file_are_clear() {
     for (content, expected) in [
         (&b""[..], "patients.csv: the file is empty"),
         (b"age,ward,age\n", "two columns named `age`; rename one"),
-        (b"age,,outcome\n", "column 2 has no name in the header"),
         (
             b"age,ward,outcom\n1,north,well\n",
             "no column `outcome`; did you mean “outcom”?",
@@ -60,10 +59,7 @@ fn errors_of_the_file_are_clear() {
             b"age;ward;outcome\n1;north;well\n",
             "declare delimiter = ';' in the schema",
         ),
-        (
-            b"\xff\xfe,ward,outcome\n",
-            "is not UTF-8; save the file as UTF-8",
-        ),
+        (b"\xe4ge,ward,outcome\n", "line 1: field 1 is not UTF-8"),
     ] {
         let error = error(content);
         assert!(error.contains(expected), "{error}\n{expected}");
@@ -75,7 +71,9 @@ fn errors_of_the_file_are_clear() {
 fn bad_rows_are_left_out_and_listed_without_their_values() {
     for (row, problem, value) in [
         (&b"x,north,well"[..], "column `age` is not a number", "“x”"),
-        (b"NaN,north,well", "column `age` is not finite", "“NaN”"),
+        (b"NaN,north,well", "column `age` is missing", "“NaN”"),
+        (b"?,north,well", "column `age` is missing", "“?”"),
+        (b"1e400,north,well", "column `age` is not finite", "“1e400”"),
         (b"inf,north,well", "column `age` is not finite", "“inf”"),
         (b",north,well", "column `age` is empty", ""),
         (b",,", "column `age` is empty", ""),
@@ -94,7 +92,7 @@ fn bad_rows_are_left_out_and_listed_without_their_values() {
         (b"1,north,well,x", "4 fields, but the header has 3", ""),
         (
             b"1,n\xf6rth,well",
-            "field 2 is not UTF-8; save the file as UTF-8",
+            "field 2 is not UTF-8; save the file as UTF-8, or declare encoding = \"latin-1\"",
             "“n\u{fffd}rth”",
         ),
     ] {
@@ -145,6 +143,159 @@ fn one_class_one_record_or_none_is_a_data_set() {
             labels
         );
     }
+}
+
+/// Numbers of rows that some programs put first, and marks at the end of every line.
+#[test]
+fn columns_without_a_name_are_ignored() {
+    let content = ",age,ward,outcome,\n0,50,north,well,\n1,25,south,ill,\n2,100,north,ill,\n";
+    let plain = rows(&ready(csv(PATIENTS, &options(SCHEMA))).training);
+    assert_eq!(rows(&ready(csv(content, &options(SCHEMA))).training), plain);
+}
+
+/// 64 MiB in one line, quoted or not, are read over in a buffer of 16.
+#[test]
+fn a_line_without_end_is_a_bad_record() {
+    for mark in ["\"", ""] {
+        let long = "x".repeat(64 << 20);
+        let content = format!("{PATIENTS}1,{mark}{long}{mark},well\n2,south,ill\n");
+        let (data, bad) = listed(|options| csv(&content, options), SCHEMA);
+        assert_eq!(rows(&data.training).1, [0, 1, 1, 1]);
+        assert_eq!(bad.len(), 1);
+        assert_eq!(bad[0].line, Some(5));
+    }
+    let fields = ",".repeat(1 << 18);
+    let (data, bad) = listed(
+        |options| csv(format!("{PATIENTS}{fields}\n2,south,ill\n"), options),
+        SCHEMA,
+    );
+    assert_eq!((rows(&data.training).1.len(), bad.len()), (4, 1));
+}
+
+/// As spreadsheets of countries with a decimal comma write it: semicolons, Latin-1, euros.
+#[test]
+fn a_table_of_a_spreadsheet_is_read_as_declared() {
+    let schema = r#"
+        delimiter = ";"
+        encoding = "latin-1"
+        [label]
+        column = "Ausgang"
+        classes = ["gesund", "krank"]
+        [columns."Größe"]
+        min = 0
+        max = 200
+        decimal = ","
+        [columns.Kosten]
+        min = 0
+        max = 10000
+        decimal = ","
+        thousands = "."
+        strip = "€"
+        [columns.Aufnahme]
+        kind = "date"
+        format = "%d.%m.%Y"
+        min = "2020-01-01"
+        max = "2021-01-01"
+    "#;
+    let text = "Größe;Kosten;Aufnahme;Ausgang\r\n100,0;1.250,00 €;02.07.2020;krank\r\n";
+    let latin: Vec<u8> = text
+        .chars()
+        .map(|letter| if letter == '€' { 0x80 } else { letter as u8 })
+        .collect();
+    let utf16: Vec<u8> = [0xfeff]
+        .into_iter()
+        .chain(text.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for content in [latin, utf16, format!("\u{feff}{text}").into_bytes()] {
+        let (values, labels) = rows(&ready(csv(content, &options(schema))).training);
+        assert_eq!((&values[..2], labels), (&[0.5, 0.125][..], vec![1]));
+        assert!((values[2] - 0.5).abs() < 1e-3, "{values:?}");
+    }
+    // The encoding that is not declared is found where it matters.
+    let undeclared = message(csv(
+        b"Gr\xf6\xdfe;x\n",
+        &options(&schema.replace("encoding = \"latin-1\"", "")),
+    ));
+    assert!(
+        undeclared.contains("encoding = \"latin-1\""),
+        "{undeclared}"
+    );
+}
+
+/// Real headers: quotes, line ends and commas within names; ten thousand columns.
+#[test]
+fn odd_and_many_columns_are_read() {
+    let schema = r#"
+        [label]
+        column = "y"
+        classes = ["0", "1"]
+        [columns."a \"quoted\" name"]
+        min = 0
+        max = 2
+        [columns."two\nlines, one comma"]
+        min = 0
+        max = 2
+    "#;
+    let content = "\"a \"\"quoted\"\" name\",\"two\nlines, one comma\",y\n1,2,1\n";
+    assert_eq!(
+        rows(&ready(csv(content, &options(schema))).training).0,
+        [0.5, 1.0]
+    );
+
+    let names: Vec<String> = (0..10_000).map(|at| format!("x{at}")).collect();
+    let columns: String = names
+        .iter()
+        .map(|name| format!("[columns.{name}]\nmin = 0\nmax = 2\n"))
+        .collect();
+    let schema = format!("[label]\ncolumn = \"y\"\nclasses = [\"0\", \"1\"]\n{columns}");
+    let row = vec!["1"; 10_001].join(",");
+    let content = format!("{},y\n{row}\n{row}\n", names.join(","));
+    let (values, labels) = rows(&ready(csv(content, &options(&schema))).training);
+    assert_eq!((values.len(), labels), (20_000, vec![1, 1]));
+    assert!(values.iter().all(|value| *value == 0.5));
+}
+
+/// A missing value of a column without bounds adds nothing to the histogram and becomes the middle.
+#[test]
+fn missing_values_of_estimated_columns_are_marked() {
+    let schema = ESTIMATED.replace(
+        "kind = \"numeric\"",
+        "kind = \"numeric\"\nmissing = \"indicator\"",
+    );
+    let mut options = options(&schema);
+    options.estimate_bounds = true;
+    let lines: String = (0..100)
+        .map(|at| {
+            format!(
+                "{},w,well\n",
+                if at == 7 { "NA".into() } else { at.to_string() }
+            )
+        })
+        .collect();
+    let Opened::NeedsBounds(table) = csv(format!("age,ward,outcome\n{lines}"), &options).unwrap()
+    else {
+        panic!("a bound is missing");
+    };
+    assert!(table.contributions(7).iter().all(|entry| *entry == 0.0));
+    assert_eq!(
+        table
+            .contributions(8)
+            .iter()
+            .filter(|entry| **entry > 0.0)
+            .count(),
+        1
+    );
+    let mut sum = vec![0.0; table.histogram_length()];
+    for index in 0..table.count() {
+        sum.iter_mut()
+            .zip(table.contributions(index))
+            .for_each(|(sum, entry)| *sum += entry);
+    }
+    let (width, data) = (2 + 4, table.estimated(&sum, 0.1).unwrap());
+    let (values, _) = rows(&data.training);
+    assert_eq!(values[7 * width..][..2], [0.5, 1.0]);
+    assert_eq!(values[64 * width..][..2], [64.0 / 128.0, 0.0]);
 }
 
 #[test]

@@ -1,5 +1,13 @@
-//! PNG, JPEG and WebP files as colours, a byte each.
+//! Image files as colours, a byte each: PNG, JPEG, WebP, TIFF, BMP and DICOM.
 
+mod bmp;
+mod dicom;
+#[cfg(test)]
+mod tests;
+mod tiff;
+mod upright;
+
+use super::guarded::guarded;
 use anyhow::{Context, Result, bail, ensure};
 use image_webp::WebPDecoder;
 use std::io::Cursor;
@@ -21,19 +29,38 @@ pub struct Colours {
     pub values: Vec<[u8; 3]>,
 }
 
-/// Reads a file by its first bytes, whatever its name.
+/// Reads a file by its first bytes, whatever its name, and turns it the way it was seen.
 pub fn decode(file: &[u8]) -> Result<Colours> {
-    let image = match file {
+    let image = guarded("a damaged image", || match file {
         [0x89, b'P', b'N', b'G', ..] => png(file),
         [0xff, 0xd8, ..] => jpeg(file),
         [b'R', b'I', b'F', b'F', ..] => webp(file),
-        _ => bail!("not a PNG, JPEG or WebP image"),
-    }?;
+        [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => tiff::decode(file),
+        [b'B', b'M', ..] => bmp::decode(file),
+        _ if dicom::is_dicom(file) => dicom::decode(file),
+        _ => bail!("not a PNG, JPEG, WebP, TIFF, BMP or DICOM image"),
+    })?;
     ensure!(
         image.values.len() == image.width * image.height && !image.values.is_empty(),
         "an image without pixels"
     );
-    Ok(image)
+    Ok(upright::upright(image, file))
+}
+
+/// Values of any range as levels: those between 0 and 1 as they are, others from the least to the greatest.
+fn levels(values: impl Iterator<Item = f64> + Clone) -> Vec<u8> {
+    let finite = values.clone().filter(|value| value.is_finite());
+    let (least, greatest) = finite.fold(
+        (f64::INFINITY, f64::NEG_INFINITY),
+        |(least, greatest), value| (least.min(value), greatest.max(value)),
+    );
+    let (from, to) = match (0.0..=1.0).contains(&least) && (0.0..=1.0).contains(&greatest) {
+        true => (0.0, 1.0),
+        false => (least, greatest),
+    };
+    let range = (to - from).max(f64::MIN_POSITIVE);
+    let level = |value: f64| ((value - from) / range * 255.0).clamp(0.0, 255.0).round() as u8;
+    values.map(level).collect()
 }
 
 fn check(width: usize, height: usize) -> Result<()> {
