@@ -61,6 +61,13 @@ pub fn run(args: &Args) -> Result<()> {
             datasets::nearest::known(label, &names)
         );
     }
+    if fields.iter().any(|field| field.name.parse::<f64>().is_ok()) {
+        eprintln!(
+            "warning: a column of {} is named like a number. If the file has no header, the names are its first record, \
+             which is NOT PRIVATE: write a header first.",
+            args.file.display()
+        );
+    }
     let mut text = String::new();
     if let Some(delimiter) = args.delimiter {
         text += &format!("delimiter = {:?}\n", delimiter.to_string());

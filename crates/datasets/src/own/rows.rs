@@ -116,7 +116,6 @@ pub(super) fn characters(
     encoding: Option<TextEncoding>,
 ) -> Box<dyn Read> {
     let declared = match encoding {
-        // Bytes that are not UTF-8 are found where they are.
         None | Some(TextEncoding::Utf8) => None,
         Some(TextEncoding::Latin1) => Some(encoding_rs::WINDOWS_1252),
         Some(TextEncoding::Utf16Le) => Some(encoding_rs::UTF_16LE),
@@ -126,7 +125,8 @@ pub(super) fn characters(
         .encoding(declared)
         .bom_override(true)
         .strip_bom(true)
-        .utf8_passthru(true)
+        // Bytes that are not UTF-8 are found where they are, unless another encoding was declared.
+        .utf8_passthru(declared.is_none())
         .build(file);
     Box::new(reader)
 }

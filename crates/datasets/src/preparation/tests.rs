@@ -172,7 +172,10 @@ fn images_are_resized_and_made_grey() {
     let expected = "not a readable image: a damaged PNG image";
     assert!(error.contains(expected), "{error}");
     let error = message(grey.prepare(b"GIF89a"));
-    assert!(error.contains("not a PNG, JPEG or WebP image"), "{error}");
+    assert!(
+        error.contains("not a PNG, JPEG, WebP, TIFF, BMP or DICOM image"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -350,7 +353,8 @@ proptest! {
     fn no_input_panics(text in ".{0,200}", bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let words = with(InputPreparation::Words(HashedWords { vocabulary: 0, length: 3 }));
         let _ = words.unlabelled([Input::Text(&text)], None);
-        let _ = table().unlabelled([Input::Row(&[("age", &text), ("ward", &text), ("postcode", &text)])], None);
+        let row = [Value::Text(&text); 3];
+        let _ = table().unlabelled([Input::Row(&row, &[0, 1, 2])], None);
         let grams = with(InputPreparation::NGrams(NGrams::default()));
         let _ = grams.unlabelled([Input::Text(&text)], None);
         let picture = Picture::new(ImageSize { channels: 1, height: 4, width: 4 }).unwrap();

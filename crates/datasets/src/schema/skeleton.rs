@@ -2,7 +2,7 @@
 
 use super::column::BUCKETS;
 use super::is_named_like_an_identifier;
-use super::undeclared::key;
+use super::undeclared::{key, text as quoted};
 use crate::own::{Field, Hint, Seen};
 use crate::preparation::iso;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ pub fn skeleton(fields: &[Field], label: Option<&str>) -> String {
     text += "\n[label]\n";
     match label {
         Some(label) => {
-            let _ = writeln!(text, "column = {}", toml::Value::String(label.into()));
+            let _ = writeln!(text, "column = {}", quoted(label));
         }
         None => {
             text +=
@@ -119,8 +119,6 @@ fn is_boolean(values: &[String]) -> bool {
 }
 
 fn list(values: &[String]) -> String {
-    let quoted = values
-        .iter()
-        .map(|value| toml::Value::String(value.clone()).to_string());
+    let quoted = values.iter().map(|value| quoted(value));
     format!("[{}]", quoted.collect::<Vec<_>>().join(", "))
 }

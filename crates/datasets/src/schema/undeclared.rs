@@ -51,5 +51,12 @@ pub(super) fn key(name: &str) -> String {
     if !name.is_empty() && name.chars().all(bare) {
         return name.to_string();
     }
-    toml::Value::String(name.to_string()).to_string()
+    text(name)
+}
+
+/// A text in TOML, in one line: a key may not be in several.
+pub(super) fn text(text: &str) -> String {
+    serde_json::Value::from(text)
+        .to_string()
+        .replace('\u{7f}', "\\u007f")
 }

@@ -242,6 +242,20 @@ fn odd_and_many_columns_are_read() {
         rows(&ready(csv(content, &options(schema))).training).0,
         [0.5, 1.0]
     );
+    // Such names are keys that can be pasted, each in one line.
+    let folder = Folder::new();
+    let file = folder.write("odd.csv", content);
+    let fields = crate::fields(&file, &Default::default(), false).unwrap();
+    let skeleton = crate::skeleton(&fields, Some("y"));
+    let pasted: crate::Schema = toml::from_str(&skeleton).unwrap();
+    assert!(
+        pasted.columns.contains_key("two\nlines, one comma"),
+        "{skeleton}"
+    );
+    assert!(
+        pasted.columns.contains_key("a \"quoted\" name"),
+        "{skeleton}"
+    );
 
     let names: Vec<String> = (0..10_000).map(|at| format!("x{at}")).collect();
     let columns: String = names

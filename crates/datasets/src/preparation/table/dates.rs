@@ -56,6 +56,9 @@ pub fn seconds(text: &str, format: Option<&str>) -> Option<f64> {
 fn by(text: &str, format: &str) -> Option<f64> {
     let mut found = Parsed::new();
     parse(&mut found, text, StrftimeItems::new(format)).ok()?;
+    if let Some(seconds) = found.timestamp() {
+        return Some(seconds as f64);
+    }
     let date = date(&mut found)?;
     let time = found.to_naive_time().unwrap_or(NaiveTime::MIN);
     let time = date.and_time(time).and_utc();
@@ -66,9 +69,6 @@ fn by(text: &str, format: &str) -> Option<f64> {
 fn date(found: &mut Parsed) -> Option<NaiveDate> {
     if let Ok(date) = found.to_naive_date() {
         return Some(date);
-    }
-    if found.timestamp().is_some() {
-        return Some(found.to_naive_datetime_with_offset(0).ok()?.date());
     }
     if found.month().is_none() && found.ordinal().is_none() {
         found.set_month(1).ok()?;
