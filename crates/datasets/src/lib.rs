@@ -35,12 +35,13 @@ mod records;
 mod schema;
 mod split;
 mod statistics;
+mod target;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod testkit;
 
 pub use bad_record::{BadRecords, Listed};
-pub use batch::Labelled;
+pub use batch::{Labelled, Labels};
 pub use builtin::Builtin;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
@@ -50,8 +51,11 @@ pub use locate::Places;
 pub use locate::cache_folder;
 pub use own::{Opened, TestChoice, Unbounded, read_inputs};
 pub use preparation::{Basis, Features, InputPreparation, Preparation, WordVectors};
-pub use records::{Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Tokens, chunks};
-pub use schema::{BadRows, Schema};
+pub use records::{
+    Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Targets, Tokens, chunks,
+};
+pub use schema::{BadRows, LabelSchema, Schema};
+pub use target::{NumberLoss, NumberTarget, Target, TargetKind, Truth, Weighting};
 
 use anyhow::Result;
 use std::path::PathBuf;
@@ -152,7 +156,7 @@ pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Op
     let schema = &options.schema;
     let mut classes = Some(schema.label.classes.len()).filter(|count| *count > 0);
     if !matches!(source, Source::Builtin(_) | Source::Images { .. }) {
-        classes = Some(schema.classes()?.len());
+        classes = Some(schema.target()?.names().len());
     }
     let shape = match source {
         Source::Builtin(_) => None,

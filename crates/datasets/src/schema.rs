@@ -3,6 +3,7 @@
 use super::nearest::{known, toml_error};
 use super::preparation::{Basis, Column, Encoding, Picture};
 use super::records::ImageSize;
+use super::target::{NumberLoss, Target, TargetKind, Weighting};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ const MOST_BUCKETS: usize = 4096;
 ///
 /// [label]
 /// column = "outcome"
-/// classes = ["healthy", "ill"]
+/// classes = ["healthy", "ill"]     # or min and max, of a number to predict
 ///
 /// [columns.age]
 /// min = 0
@@ -69,13 +70,85 @@ pub enum BadRows {
 }
 
 /// The column to predict.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct LabelSchema {
     /// Its name.
     pub column: Option<String>,
     /// Its values.
     pub classes: Vec<String>,
+    /// What is predicted; may be left out where the other keys tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<TargetKind>,
+    /// Lower bound of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// Upper bound of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// What is minimised for a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<NumberLoss>,
+    /// Columns of labels, of which a record may have any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// What separates labels that one field lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub separator: Option<char>,
+    /// How much records of each class count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_weights: Option<Vec<f64>>,
+    /// A column that says how much each record counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+    /// The largest weight there may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight_max: Option<f64>,
+}
+
+impl LabelSchema {
+    /// What is predicted.
+    pub fn kind(&self) -> TargetKind {
+        let number = self.min.is_some() || self.max.is_some() || self.loss.is_some();
+        let labels = !self.columns.is_empty() || self.separator.is_some();
+        match self.kind {
+            Some(kind) => kind,
+            None if number => TargetKind::Number,
+            None if labels => TargetKind::Labels,
+            None => TargetKind::Class,
+        }
+    }
+
+    /// Keys that do not go together.
+    pub(super) fn check_combination(&self) -> Result<()> {
+        let kind = self.kind();
+        let number = self.min.is_some() || self.max.is_some() || self.loss.is_some();
+        ensure!(
+            !number || kind == TargetKind::Number,
+            "`min`, `max` and `loss` under [label] are for `kind = \"number\"`"
+        );
+        ensure!(
+            self.classes.is_empty() || kind != TargetKind::Number,
+            "a number to predict has no `classes`; leave them out, or `min` and `max`"
+        );
+        let labels = !self.columns.is_empty() || self.separator.is_some();
+        ensure!(
+            !labels || kind == TargetKind::Labels,
+            "`columns` and `separator` under [label] are for `kind = \"labels\"`"
+        );
+        ensure!(
+            self.columns.is_empty() || self.column.is_none() && self.classes.is_empty(),
+            "`columns` under [label] names a column for each label; leave `column` and `classes` out"
+        );
+        Ok(())
+    }
+
+    /// Whether a column says what to predict or how much a record counts, so that it is no input.
+    fn uses(&self, name: &str) -> bool {
+        let named = [&self.column, &self.weight];
+        named.iter().any(|used| used.as_deref() == Some(name))
+            || self.columns.iter().any(|used| used == name)
+    }
 }
 
 /// A column of a table.
@@ -137,10 +210,14 @@ impl Schema {
         Ok(())
     }
 
-    /// The declared classes.
-    pub(super) fn classes(&self) -> Result<&[String]> {
-        check_classes(&self.label.classes)?;
-        Ok(&self.label.classes)
+    /// What is to be predicted.
+    pub fn target(&self) -> Result<Target> {
+        Target::declared(&self.label)
+    }
+
+    /// How much records count.
+    pub fn weighting(&self) -> Result<Weighting> {
+        Weighting::declared(&self.label, &self.target()?)
     }
 
     /// The declared size of images.
@@ -166,7 +243,8 @@ impl Schema {
             );
         }
         let mut columns = Vec::new();
-        for name in header.iter().filter(|name| *name != label) {
+        let inputs = |name: &&String| *name != label && !self.label.uses(name);
+        for name in header.iter().filter(inputs) {
             let Some(declared) = self.columns.get(name) else {
                 bail!(
                     "column `{name}` is not declared. What a column holds is not read from private \
@@ -194,7 +272,7 @@ impl Schema {
         for (name, column) in &self.columns {
             let encoding = column.encoding(true);
             let encoding = encoding.with_context(|| format!("column `{name}`"))?;
-            if self.label.column.as_ref() != Some(name) && encoding == Some(Encoding::Pending) {
+            if !self.label.uses(name) && encoding == Some(Encoding::Pending) {
                 return Ok(true);
             }
         }
@@ -205,7 +283,7 @@ impl Schema {
     pub(super) fn declared_width(&self, estimate: bool) -> Result<Option<usize>> {
         let mut width = None;
         for (name, column) in &self.columns {
-            if self.label.column.as_ref() == Some(name) {
+            if self.label.uses(name) {
                 continue;
             }
             let encoding = column.encoding(estimate);
@@ -295,7 +373,7 @@ pub(super) fn check_classes(classes: &[String]) -> Result<()> {
     distinct(classes, "class")
 }
 
-fn distinct(names: &[String], what: &str) -> Result<()> {
+pub(super) fn distinct(names: &[String], what: &str) -> Result<()> {
     let mut seen = std::collections::BTreeSet::new();
     for name in names {
         ensure!(

@@ -4,10 +4,10 @@ use crate::device::host;
 use crate::models::ModelSpec;
 use crate::run::{RunFolder, workbench};
 use anyhow::{Result, bail};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::PathBuf;
-use tacita_datasets as datasets;
+use tacita_datasets::{self as datasets, Target, TargetKind};
 
 /// Arguments of `tacita predict`.
 #[derive(Debug, clap::Args)]
@@ -60,23 +60,16 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let mut bench = workbench(spec, &host())?;
     bench.load(&folder.model())?;
-    let rows = bench.probabilities(&inputs.records)?;
+    let target = match options.schema.label.kind() {
+        TargetKind::Class => Target::Classes(classes.clone()),
+        _ => options.schema.target()?,
+    };
+    let rows = bench.answers(&inputs.records, &target)?;
     let mut out = std::io::stdout().lock();
     for (name, row) in inputs.names.iter().zip(rows) {
-        let best = (0..row.len())
-            .max_by(|a, b| row[*a].total_cmp(&row[*b]))
-            .unwrap_or(0);
-        let written = if args.json {
-            let all: serde_json::Map<_, _> = (classes.iter().zip(&row))
-                .map(|(class, value)| (class.clone(), json!(value)))
-                .collect();
-            writeln!(
-                out,
-                "{}",
-                json!({ "input": name, "class": classes[best], "probability": all })
-            )
-        } else {
-            writeln!(out, "{name}\t{}\t{:.3}", classes[best], row[best])
+        let written = match args.json {
+            true => writeln!(out, "{}", as_json(name, &row, &target)),
+            false => writeln!(out, "{name}\t{}", in_words(&row, &target)),
         };
         // The reader has had enough (a closed pipe).
         if written.is_err() {
@@ -84,4 +77,47 @@ pub fn run(args: &Args) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The most likely class.
+fn best(row: &[f64]) -> usize {
+    (0..row.len())
+        .max_by(|a, b| row[*a].total_cmp(&row[*b]))
+        .unwrap_or(0)
+}
+
+/// Labels that are more likely than not.
+fn likely<'a>(names: &'a [String], row: &[f64]) -> Vec<&'a str> {
+    let pairs = names.iter().zip(row).filter(|(_, value)| **value > 0.5);
+    pairs.map(|(name, _)| name.as_str()).collect()
+}
+
+fn in_words(row: &[f64], target: &Target) -> String {
+    match target {
+        Target::Classes(classes) => {
+            let best = best(row);
+            format!("{}\t{:.3}", classes[best], row[best])
+        }
+        Target::Number(_) => format!("{}", row[0]),
+        Target::Labels { names, .. } => likely(names, row).join("|"),
+    }
+}
+
+fn as_json(input: &str, row: &[f64], target: &Target) -> Value {
+    let all = |names: &[String]| -> Map<String, Value> {
+        // As they were computed, in single precision.
+        let pairs = names.iter().zip(row);
+        pairs
+            .map(|(name, value)| (name.clone(), json!(*value as f32)))
+            .collect()
+    };
+    match target {
+        Target::Classes(classes) => {
+            json!({ "input": input, "class": classes[best(row)], "probability": all(classes) })
+        }
+        Target::Number(number) => json!({ "input": input, number.name.clone(): row[0] }),
+        Target::Labels { names, .. } => {
+            json!({ "input": input, "labels": likely(names, row), "probability": all(names) })
+        }
+    }
 }

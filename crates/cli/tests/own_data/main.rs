@@ -9,6 +9,7 @@ mod images;
 mod mistakes;
 mod neighbours;
 mod tables;
+mod targets;
 mod texts;
 
 use std::fs;

@@ -1,10 +1,12 @@
 //! Tables: the rows of a file by the columns a schema declares.
 
 use super::{TestChoice, Unbounded, about, csv_file, parquet_file, short_name};
-use crate::bad_record::{BadRecord, BadRecords};
+use crate::bad_record::BadRecords;
 use crate::nearest::known;
 use crate::preparation::Column;
+use crate::records::Targets;
 use crate::schema::Schema;
+use crate::target::{Target, Weighting, fields};
 use crate::{Opened, Options};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
@@ -36,20 +38,19 @@ pub(super) struct RawRow {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Cells {
     pub cells: Vec<f64>,
-    pub labels: Vec<u16>,
+    pub labels: Targets,
 }
 
 /// Opens the table and, if there is one, the test file.
 pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Opened> {
     options.test.check()?;
-    let label = options.schema.label.column.as_deref().context(
-        "which column holds the class must be said: --label COLUMN, or `column` under [label] in the schema",
-    )?;
-    let classes = options.schema.classes()?;
+    let fields = fields(&options.schema.label, "column")?;
+    let target = options.schema.target()?;
     let reader = Reader {
         schema: &options.schema,
-        label,
-        classes,
+        target: &target,
+        fields: &fields,
+        weighting: options.schema.weighting()?,
         estimate: options.estimate_bounds,
         bad_records: &options.bad_records,
     };
@@ -71,7 +72,7 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
     Unbounded {
         name: short_name(options, KIND),
         columns,
-        classes: classes.to_vec(),
+        classes: target.names(),
         training,
         test,
         public_count: options.declared_count(),
@@ -82,8 +83,10 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
 
 struct Reader<'a> {
     schema: &'a Schema,
-    label: &'a str,
-    classes: &'a [String],
+    target: &'a Target,
+    /// The columns that the target is read from.
+    fields: &'a [String],
+    weighting: Weighting,
     estimate: bool,
     bad_records: &'a BadRecords,
 }
@@ -123,22 +126,20 @@ impl Reader<'_> {
                 "the header has two columns named `{name}`; rename one"
             );
         }
-        let label = header
-            .iter()
-            .position(|name| name == self.label)
-            .with_context(|| {
-                format!(
-                    "there is no column `{}`{}",
-                    self.label,
-                    known(self.label, header)
-                )
-            })?;
-        let columns = self.schema.columns(header, self.label, self.estimate)?;
+        let place = |wanted: &str| {
+            let found = header.iter().position(|name| name == wanted);
+            found.with_context(|| format!("there is no column `{wanted}`{}", known(wanted, header)))
+        };
+        let labels = self.fields.iter().map(|field| place(field));
+        let labels = labels.collect::<Result<Vec<usize>>>()?;
+        let weight = self.weighting.column.as_ref();
+        let weight = weight.map(|(column, _)| place(column)).transpose()?;
+        let columns = (self.schema).columns(header, &self.fields[0], self.estimate)?;
         let places: Vec<usize> = columns
             .iter()
             .filter_map(|column| header.iter().position(|name| *name == column.name))
             .collect();
-        let mut parts = [Cells::default(), Cells::default()];
+        let mut parts = [self.none(), self.none()];
         for row in table.rows {
             let RawRow { line, fields } = row?;
             let read = fields.and_then(|fields| {
@@ -147,34 +148,28 @@ impl Reader<'_> {
                     .zip(&places)
                     .map(|(column, &place)| column.read(&fields[place]))
                     .collect::<Result<Vec<f64>>>()?;
-                let class = class_number(&fields[label], self.label, self.classes)?;
+                let values: Vec<&str> = labels.iter().map(|at| fields[*at].as_str()).collect();
+                let truth = self.target.read(&values, self.fields)?;
+                let weight = weight.map(|at| fields[at].as_str());
+                let weight = self.weighting.of(&truth, weight)?;
                 let held_out = test.holds_out(fields.iter().map(String::as_bytes));
-                Ok((cells, class, held_out))
+                Ok((cells, truth, weight, held_out))
             });
             let place = || (path.display().to_string(), Some(line));
-            if let Some((cells, class, held_out)) = self.bad_records.kept(read, place)? {
+            if let Some((cells, truth, weight, held_out)) = self.bad_records.kept(read, place)? {
                 let part = &mut parts[usize::from(held_out)];
                 part.cells.extend(cells);
-                part.labels.push(class);
+                let weight = (!self.weighting.is_even()).then_some(weight);
+                part.labels.push(truth, weight)?;
             }
         }
         Ok((columns, parts))
     }
-}
 
-/// The number of a class.
-pub(super) fn class_number(value: &str, column: &str, classes: &[String]) -> Result<u16> {
-    let value = value.trim();
-    if value.is_empty() {
-        return Err(BadRecord::new(format!("the class in `{column}` is empty")).into());
+    fn none(&self) -> Cells {
+        Cells {
+            cells: Vec::new(),
+            labels: self.target.none(),
+        }
     }
-    let number = classes.iter().position(|class| class == value);
-    let number = number.ok_or_else(|| {
-        BadRecord::new(format!(
-            "the class in `{column}` is not one of the declared classes"
-        ))
-        .value(value)
-        .hint(known(value, classes))
-    })?;
-    Ok(u16::try_from(number)?)
 }
