@@ -37,6 +37,7 @@ pub mod renamed_keys;
 mod schema;
 mod split;
 mod statistics;
+mod target;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod testkit;
@@ -44,7 +45,7 @@ mod texts;
 mod word_vectors;
 
 pub use bad_record::{BadRecords, Listed};
-pub use batch::Labelled;
+pub use batch::{Labelled, Labels};
 pub use builtin::Builtin;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
@@ -57,9 +58,12 @@ pub use own::{
     Unbounded, fields, read_inputs,
 };
 pub use preparation::{Basis, Features, InputPreparation, Preparation};
-pub use records::{Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Tokens, chunks};
-pub use schema::{BadRows, Schema, TextEncoding, skeleton};
+pub use records::{
+    Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Targets, Tokens, chunks,
+};
+pub use schema::{BadRows, LabelSchema, Schema, TextEncoding, skeleton};
 pub use statistics::records_for_bounds;
+pub use target::{NumberLoss, NumberTarget, Target, TargetKind, Truth, Weighting};
 pub use word_vectors::WordVectors;
 
 use anyhow::Result;
@@ -167,7 +171,7 @@ pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Op
     let schema = &options.schema;
     let mut classes = Some(schema.label.classes.len()).filter(|count| *count > 0);
     if !matches!(source, Source::Builtin(_) | Source::Images { .. }) {
-        classes = Some(schema.classes()?.len());
+        classes = Some(schema.target()?.names().len());
     }
     let shape = match source {
         Source::Builtin(_) => None,

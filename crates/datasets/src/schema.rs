@@ -12,6 +12,7 @@ pub use skeleton::skeleton;
 use super::nearest::{known, toml_error};
 use super::preparation::{Column, Encoding, MissingValues, Picture, TablePreparation, names};
 use super::records::ImageSize;
+use super::target::{NumberLoss, Target, TargetKind, Weighting};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -25,7 +26,7 @@ use std::path::Path;
 ///
 /// [label]
 /// column = "outcome"
-/// classes = ["healthy", "ill"]
+/// classes = ["healthy", "ill"]     # or min and max, of a number to predict
 ///
 /// [columns.age]
 /// min = 0
@@ -113,13 +114,85 @@ impl TextEncoding {
 }
 
 /// The column to predict.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct LabelSchema {
     /// Its name.
     pub column: Option<String>,
     /// Its values.
     pub classes: Vec<String>,
+    /// What is predicted; may be left out where the other keys tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<TargetKind>,
+    /// Lower bound of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// Upper bound of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// What is minimised for a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<NumberLoss>,
+    /// Columns of labels, of which a record may have any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// What separates labels that one field lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub separator: Option<char>,
+    /// How much records of each class count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_weights: Option<Vec<f64>>,
+    /// A column that says how much each record counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+    /// The largest weight there may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight_max: Option<f64>,
+}
+
+impl LabelSchema {
+    /// What is predicted.
+    pub fn kind(&self) -> TargetKind {
+        let number = self.min.is_some() || self.max.is_some() || self.loss.is_some();
+        let labels = !self.columns.is_empty() || self.separator.is_some();
+        match self.kind {
+            Some(kind) => kind,
+            None if number => TargetKind::Number,
+            None if labels => TargetKind::Labels,
+            None => TargetKind::Class,
+        }
+    }
+
+    /// Keys that do not go together.
+    pub(super) fn check_combination(&self) -> Result<()> {
+        let kind = self.kind();
+        let number = self.min.is_some() || self.max.is_some() || self.loss.is_some();
+        ensure!(
+            !number || kind == TargetKind::Number,
+            "`min`, `max` and `loss` under [label] are for `kind = \"number\"`"
+        );
+        ensure!(
+            self.classes.is_empty() || kind != TargetKind::Number,
+            "a number to predict has no `classes`; leave them out, or `min` and `max`"
+        );
+        let labels = !self.columns.is_empty() || self.separator.is_some();
+        ensure!(
+            !labels || kind == TargetKind::Labels,
+            "`columns` and `separator` under [label] are for `kind = \"labels\"`"
+        );
+        ensure!(
+            self.columns.is_empty() || self.column.is_none() && self.classes.is_empty(),
+            "`columns` under [label] names a column for each label; leave `column` and `classes` out"
+        );
+        Ok(())
+    }
+
+    /// Whether a column says what to predict or how much a record counts, so that it is no input.
+    pub(super) fn uses(&self, name: &str) -> bool {
+        let named = [&self.column, &self.weight];
+        named.iter().any(|used| used.as_deref() == Some(name))
+            || self.columns.iter().any(|used| used == name)
+    }
 }
 
 /// How texts are prepared.
@@ -154,10 +227,14 @@ impl Schema {
         Ok(())
     }
 
-    /// The declared classes.
-    pub(super) fn classes(&self) -> Result<&[String]> {
-        check_classes(&self.label.classes)?;
-        Ok(&self.label.classes)
+    /// What is to be predicted.
+    pub fn target(&self) -> Result<Target> {
+        Target::declared(&self.label)
+    }
+
+    /// How much records count.
+    pub fn weighting(&self) -> Result<Weighting> {
+        Weighting::declared(&self.label, &self.target()?)
     }
 
     /// The declared size of images.
@@ -184,7 +261,8 @@ impl Schema {
             );
         }
         let named = || {
-            let others = |name: &&String| *name != label && !name.is_empty();
+            let others =
+                |name: &&String| *name != label && !name.is_empty() && !self.label.uses(name);
             header.iter().filter(others)
         };
         let undeclared: Vec<&String> = named()
@@ -207,11 +285,11 @@ impl Schema {
         })
     }
 
-    /// The declared columns that are used, without the label.
+    /// The declared columns that are used, without what is to be predicted and weights.
     fn used(&self, estimate: bool) -> Result<Vec<Column>> {
         let mut used = Vec::new();
         for (name, declared) in &self.columns {
-            if self.label.column.as_ref() != Some(name) {
+            if !self.label.uses(name) {
                 let column = declared.column(name, estimate);
                 used.extend(column.with_context(|| format!("column `{name}`"))?);
             }
@@ -235,7 +313,7 @@ impl Schema {
     pub fn identifiers(&self) -> Vec<&str> {
         let used = |(name, declared): &(&String, &ColumnSchema)| {
             let ignored = matches!(declared.kind(), Ok(ColumnKind::Ignored) | Err(_));
-            !ignored && self.label.column.as_ref() != Some(name)
+            !ignored && !self.label.uses(name)
         };
         (self.columns.iter().filter(used))
             .map(|(name, _)| name.as_str())
@@ -267,7 +345,7 @@ pub(super) fn check_classes(classes: &[String]) -> Result<()> {
     distinct(classes, "class")
 }
 
-fn distinct(names: &[String], what: &str) -> Result<()> {
+pub(super) fn distinct(names: &[String], what: &str) -> Result<()> {
     let mut seen = std::collections::BTreeSet::new();
     for name in names {
         ensure!(

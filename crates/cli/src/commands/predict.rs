@@ -10,7 +10,7 @@ use output::{Columns, Format, Output, Prediction};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tacita_datasets::{self as datasets, InputOptions, Inputs, NewInput, Take};
+use tacita_datasets::{self as datasets, InputOptions, Inputs, NewInput, Take, Target, TargetKind};
 
 /// The status where some records could not be used, all others being answered.
 const SOME_UNUSABLE: u8 = 3;
@@ -110,13 +110,18 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut bench = workbench(spec, &host())?;
     bench.load(&folder.model())?;
     let format = if args.json { Format::Json } else { Format::Csv };
+    let target = match schema.label.kind() {
+        TargetKind::Class => Target::Classes(classes.clone()),
+        _ => schema.target()?,
+    };
     let columns = Columns {
         ids,
-        classes: classes.clone(),
+        target: target.clone(),
         all: args.proba || args.json,
     };
     let mut answers = Answers {
         bench,
+        target,
         output: Output::open(args.output.as_deref(), args.overwrite, format, columns)?,
         show_values: args.show_values,
         unusable: 0,
@@ -132,6 +137,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 /// Answers records as they come.
 struct Answers {
     bench: Box<dyn Workbench>,
+    target: Target,
     output: Output,
     show_values: bool,
     unusable: u64,
@@ -145,11 +151,11 @@ impl Take for Answers {
     fn take(&mut self, Inputs { inputs, records }: Inputs) -> Result<()> {
         let rows = match records.count() {
             0 => Vec::new(),
-            _ => self.bench.probabilities(&records)?,
+            _ => self.bench.answers(&records, &self.target)?,
         };
         let mut rows = rows.into_iter();
         for input in inputs {
-            let probabilities = match &input.problem {
+            let answer = match &input.problem {
                 None => rows.next(),
                 Some(problem) => {
                     self.unusable += 1;
@@ -162,18 +168,18 @@ impl Take for Answers {
                     None
                 }
             };
-            self.write(input, probabilities)?;
+            self.write(input, answer)?;
         }
         Ok(())
     }
 }
 
 impl Answers {
-    fn write(&mut self, input: NewInput, probabilities: Option<Vec<f32>>) -> Result<()> {
+    fn write(&mut self, input: NewInput, answer: Option<Vec<f64>>) -> Result<()> {
         self.output.write(&Prediction {
             name: input.name,
             ids: input.ids,
-            probabilities,
+            answer,
             problem: input.problem.map(|problem| match self.show_values {
                 true => problem.with_value,
                 false => problem.plain,

@@ -103,6 +103,7 @@ mod tests {
             records,
             shape: Shape::Rows { width: 4 },
             classes: 2,
+            target: Default::default(),
             estimates_bounds: false,
             private_test: false,
             public_test: false,

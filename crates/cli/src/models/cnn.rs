@@ -1,6 +1,6 @@
 //! Convolutions and pooling, then two linear layers.
 
-use super::loss::cross_entropy;
+use super::loss::losses;
 use burn::config::Config;
 use burn::module::Module;
 use burn::nn::activation::{Activation, ActivationConfig};
@@ -230,6 +230,6 @@ impl Cnn {
 
 impl PrivateModel<Labelled<Tensor<4>>> for Cnn {
     fn losses(&self, batch: Labelled<Tensor<4>>) -> Tensor<1> {
-        cross_entropy(self.forward(batch.inputs), batch.labels)
+        losses(self.forward(batch.inputs), batch.labels)
     }
 }

@@ -1,6 +1,6 @@
 //! The mean of word vectors through two linear layers.
 
-use super::loss::cross_entropy;
+use super::loss::losses;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
@@ -58,6 +58,6 @@ impl EmbeddingMlp {
 
 impl PrivateModel<Labelled<Tensor<2, Int>>> for EmbeddingMlp {
     fn losses(&self, batch: Labelled<Tensor<2, Int>>) -> Tensor<1> {
-        cross_entropy(self.forward(batch.inputs), batch.labels)
+        losses(self.forward(batch.inputs), batch.labels)
     }
 }

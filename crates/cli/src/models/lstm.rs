@@ -1,6 +1,6 @@
 //! An LSTM over embedded tokens; its state after the last of them is classified.
 
-use super::loss::cross_entropy;
+use super::loss::losses;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
@@ -86,6 +86,6 @@ fn last_before_zeros(states: Tensor<3>, tokens: Tensor<2, Int>) -> Tensor<2> {
 
 impl PrivateModel<Labelled<Tensor<2, Int>>> for LstmClassifier {
     fn losses(&self, batch: Labelled<Tensor<2, Int>>) -> Tensor<1> {
-        cross_entropy(self.forward(batch.inputs), batch.labels)
+        losses(self.forward(batch.inputs), batch.labels)
     }
 }

@@ -1,6 +1,6 @@
 //! Linear layers with an activation between them.
 
-use super::loss::cross_entropy;
+use super::loss::losses;
 use burn::config::Config;
 use burn::module::Module;
 use burn::nn::activation::{Activation, ActivationConfig};
@@ -66,12 +66,12 @@ impl Mlp {
 
 impl PrivateModel<Labelled<Tensor<2>>> for Mlp {
     fn losses(&self, batch: Labelled<Tensor<2>>) -> Tensor<1> {
-        cross_entropy(self.forward(batch.inputs), batch.labels)
+        losses(self.forward(batch.inputs), batch.labels)
     }
 }
 
 impl PrivateModel<Labelled<Tensor<4>>> for Mlp {
     fn losses(&self, batch: Labelled<Tensor<4>>) -> Tensor<1> {
-        cross_entropy(self.forward(batch.inputs.flatten(1, 3)), batch.labels)
+        losses(self.forward(batch.inputs.flatten(1, 3)), batch.labels)
     }
 }

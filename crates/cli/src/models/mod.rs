@@ -20,6 +20,7 @@ pub use cnn::CnnConfig;
 #[cfg(test)]
 pub use cnn::ConvolutionConfig;
 pub use embedding_mlp::EmbeddingMlpConfig;
+pub use loss::{MIDDLE, STEP};
 pub use lstm::LstmClassifierConfig;
 pub use mlp::MlpConfig;
 pub use name::ModelName;

@@ -1,7 +1,7 @@
 //! A residual network of nine weighted layers, with group normalisation.
 
 use super::cnn::same_on_all_sides;
-use super::loss::cross_entropy;
+use super::loss::losses;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -104,6 +104,6 @@ impl Resnet9 {
 
 impl PrivateModel<Labelled<Tensor<4>>> for Resnet9 {
     fn losses(&self, batch: Labelled<Tensor<4>>) -> Tensor<1> {
-        cross_entropy(self.forward(batch.inputs), batch.labels)
+        losses(self.forward(batch.inputs), batch.labels)
     }
 }

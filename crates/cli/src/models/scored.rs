@@ -3,6 +3,7 @@
 use super::autoencoder::Autoencoder;
 use super::cnn::Cnn;
 use super::embedding_mlp::EmbeddingMlp;
+use super::loss::{MIDDLE, STEP};
 use super::lstm::LstmClassifier;
 use super::mlp::Mlp;
 use super::resnet9::Resnet9;
@@ -11,12 +12,13 @@ use super::vgg11::Vgg11;
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 use tacita::PrivateModel;
-use tacita_datasets::Labelled;
+use tacita_datasets::{Labelled, Labels};
 
 /// What a model's score on a record means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Score {
-    /// 1 if the class is right, else 0; their mean is the accuracy.
+    /// 1 if the class is right, else 0; their mean is the accuracy. Of several labels the share that is right; of a
+    /// number less its absolute error, in units of the range.
     Accuracy,
     /// The mean squared error of a reconstruction.
     SquaredError,
@@ -37,11 +39,28 @@ pub trait Scored<Batch>: PrivateModel<Batch> + 'static {
     fn class_values(&self, batch: Batch) -> Option<Tensor<2>>;
 }
 
-fn right_answers(values: Tensor<2>, labels: Tensor<1, Int>) -> Vec<f64> {
-    let [count, _] = values.dims();
-    let guesses = values.argmax(1).reshape([count]);
-    let right = guesses.inner().equal(labels).int();
-    right.into_data().iter::<f64>().collect()
+fn right_answers(values: Tensor<2>, labels: Labels) -> Vec<f64> {
+    let [count, outputs] = values.dims();
+    let values = values.inner();
+    match labels {
+        Labels::Classes(labels) => {
+            let guesses = values.argmax(1).reshape([count]);
+            let right = guesses.equal(labels).int();
+            right.into_data().iter::<f64>().collect()
+        }
+        Labels::Numbers(numbers, _) => {
+            let guesses = (values.reshape([count]) * STEP + MIDDLE).clamp(0.0, 1.0);
+            let errors = (guesses - numbers).abs().neg();
+            errors.into_data().iter::<f64>().collect()
+        }
+        Labels::Sets(sets) => {
+            let right = values.greater_elem(0.0).equal(sets.greater_elem(0.5)).int();
+            let right: Vec<f64> = right.into_data().iter::<f64>().collect();
+            let rows = right.chunks(outputs.max(1));
+            rows.map(|row| row.iter().sum::<f64>() / row.len() as f64)
+                .collect()
+        }
+    }
 }
 
 macro_rules! classifier {

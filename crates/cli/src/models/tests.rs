@@ -7,8 +7,9 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use tacita::PrivateModel;
 use tacita::testkit::assert_matches_per_sample_loop;
 
-use tacita_datasets::Labelled;
+use super::loss::{STEP, losses};
 use tacita_datasets::random::SplitMix;
+use tacita_datasets::{Labelled, Labels, NumberLoss};
 
 fn device() -> Device {
     Device::default().autodiff()
@@ -64,7 +65,7 @@ fn assert_exact<Inputs: Clone, M: PrivateModel<Labelled<Inputs>>>(
     assert_matches_per_sample_loop(model, 3, |model, range| {
         model.losses(Labelled {
             inputs: take(inputs.clone(), range.clone()),
-            labels: labels.clone().narrow(0, range.start, range.len()),
+            labels: labels.clone().narrow(0, range.start, range.len()).into(),
         })
     });
 }
@@ -137,7 +138,71 @@ fn row_and_picture_models_equal_the_per_sample_loop() {
     let model = AutoencoderConfig::new(vec![1, 2, 3]).init(&device);
     assert_matches_per_sample_loop(&model, 3, |model, range| {
         let inputs = pictures.clone().narrow(0, range.start, range.len());
-        let labels = Tensor::zeros([range.len()], &inputs.device());
+        let labels = Tensor::<1, Int>::zeros([range.len()], &inputs.device()).into();
         model.losses(Labelled { inputs, labels })
+    });
+}
+
+/// The losses of two records by the textbook's formulas.
+#[test]
+fn losses_of_numbers_and_labels_are_the_textbooks() {
+    let device = Device::default();
+    let tensor = |values: &[f32], width: usize| {
+        let shape = [values.len() / width, width];
+        Tensor::<2>::from_data(TensorData::new(values.to_vec(), shape), &device)
+    };
+    let of = |outputs, labels: Labels| -> Vec<f64> {
+        losses(outputs, labels).into_data().iter::<f64>().collect()
+    };
+    let numbers = || Tensor::<1>::from_floats([0.25, 1.0], &device);
+    // Predictions are the middle of the range and the output: errors 0.25 − 0.2 and −0.4.
+    let step = STEP as f32;
+    let outputs = || tensor(&[-0.2 / step, 0.1 / step], 1);
+    let squared = of(outputs(), Labels::Numbers(numbers(), NumberLoss::Squared));
+    let huber = of(outputs(), Labels::Numbers(numbers(), NumberLoss::Huber));
+    let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+    assert!(
+        close(&squared, &[0.5 * 0.05 * 0.05, 0.5 * 0.4 * 0.4]),
+        "{squared:?}"
+    );
+    assert!(
+        close(&huber, &[0.5 * 0.05 * 0.05, 0.1 * (0.4 - 0.05)]),
+        "{huber:?}"
+    );
+
+    let logits = [0.3_f64, -2.0, 60.0, -60.0];
+    let has = [1.0_f64, 0.0, 0.0, 1.0];
+    let each = |x: &f64, y: &f64| {
+        let p = 1.0 / (1.0 + (-x).exp());
+        -(y * p.ln() + (1.0 - y) * (1.0 - p).ln())
+    };
+    let outputs: Vec<f32> = logits.iter().map(|x| *x as f32).collect();
+    let sets: Vec<f32> = has.iter().map(|y| *y as f32).collect();
+    let found = of(tensor(&outputs, 2), Labels::Sets(tensor(&sets, 2)));
+    let first: f64 = logits[..2].iter().zip(&has).map(|(x, y)| each(x, y)).sum();
+    assert!(close(&found, &[first, 120.0]), "{found:?}");
+}
+
+#[test]
+fn models_of_numbers_and_labels_equal_the_per_sample_loop() {
+    let device = device();
+    let rows = images([3, 7]);
+    let numbers = Tensor::<1>::from_floats([0.1, 0.9, 0.4], &Device::default());
+    let number = MlpConfig::new(vec![7, 5, 1]).init(&device);
+    for loss in [NumberLoss::Squared, NumberLoss::Huber] {
+        assert_matches_per_sample_loop(&number, 3, |model, range| {
+            model.losses(Labelled {
+                inputs: rows.clone().narrow(0, range.start, range.len()),
+                labels: Labels::Numbers(numbers.clone().narrow(0, range.start, range.len()), loss),
+            })
+        });
+    }
+    let sets = images::<2>([3, 4]).greater_elem(0.0).float();
+    let labels = MlpConfig::new(vec![7, 5, 4]).init(&device);
+    assert_matches_per_sample_loop(&labels, 3, |model, range| {
+        model.losses(Labelled {
+            inputs: rows.clone().narrow(0, range.start, range.len()),
+            labels: Labels::Sets(sets.clone().narrow(0, range.start, range.len())),
+        })
     });
 }

@@ -1,6 +1,6 @@
 //! A transformer encoder whose mean output is classified.
 
-use super::loss::cross_entropy;
+use super::loss::losses;
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
@@ -83,6 +83,6 @@ impl Transformer {
 
 impl PrivateModel<Labelled<Tensor<2, Int>>> for Transformer {
     fn losses(&self, batch: Labelled<Tensor<2, Int>>) -> Tensor<1> {
-        cross_entropy(self.forward(batch.inputs), batch.labels)
+        losses(self.forward(batch.inputs), batch.labels)
     }
 }

@@ -1,7 +1,7 @@
 //! VGG-11: eight convolutions, then three linear layers or one.
 
 use super::cnn::same_on_all_sides;
-use super::loss::cross_entropy;
+use super::loss::losses;
 use burn::config::Config;
 use burn::module::Module;
 use burn::nn::Initializer;
@@ -114,6 +114,6 @@ impl Vgg11 {
 
 impl PrivateModel<Labelled<Tensor<4>>> for Vgg11 {
     fn losses(&self, batch: Labelled<Tensor<4>>) -> Tensor<1> {
-        cross_entropy(self.forward(batch.inputs), batch.labels)
+        losses(self.forward(batch.inputs), batch.labels)
     }
 }

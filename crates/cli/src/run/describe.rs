@@ -14,7 +14,7 @@ use tacita::clipping::{ClipRule, Grouping, Threshold};
 use tacita::ops::Precision;
 use tacita::optim::LearningRate;
 use tacita::{Report, TAIL_SHARE};
-use tacita_datasets::{Basis, Features, Shape};
+use tacita_datasets::{Basis, Features, LabelSchema, NumberLoss, Shape, TargetKind};
 
 /// Facts of a run that ended or was stopped.
 pub fn facts(open: &OpenRun<'_>, parameters: usize, course: &[Metric], scoring: &Scoring) -> Facts {
@@ -147,6 +147,12 @@ fn preparation(record: &RunRecord) -> Vec<Preparation> {
             Basis::PrivatelyEstimated => Origin::PrivatelyEstimated,
         },
     });
+    let label = &record
+        .settings
+        .declared
+        .as_ref()
+        .map(|schema| &schema.label);
+    let predicted = label.iter().flat_map(|label| target_facts(label));
     let started = record.start.iter().map(|start| Preparation {
         what: format!(
             "model started from the weights in {} (SHA-256 {}): {}",
@@ -156,7 +162,37 @@ fn preparation(record: &RunRecord) -> Vec<Preparation> {
         ),
         origin: Origin::Declared,
     });
-    prepared.chain(started).collect()
+    prepared.chain(predicted).chain(started).collect()
+}
+
+/// What is declared of a target besides its classes.
+fn target_facts(label: &LabelSchema) -> Vec<Preparation> {
+    let mut facts = Vec::new();
+    if let (Some(min), Some(max)) = (label.min, label.max) {
+        let loss = match label.loss.unwrap_or_default() {
+            NumberLoss::Squared => "squared error",
+            NumberLoss::Huber => "Huber's loss",
+        };
+        facts.push(format!(
+            "the number to predict: clamped to [{min}, {max}] and scaled to [0, 1]; {loss}"
+        ));
+    }
+    if label.kind() == TargetKind::Labels {
+        facts.push("each label predicted by itself: binary losses, summed".into());
+    }
+    if let Some(weights) = &label.class_weights {
+        facts.push(format!("records count by their class: {weights:?}"));
+    }
+    if let (Some(column), Some(most)) = (&label.weight, label.weight_max) {
+        facts.push(format!(
+            "records count by column {column}, clamped to [0, {most}]"
+        ));
+    }
+    let declared = |what| Preparation {
+        what,
+        origin: Origin::Declared,
+    };
+    facts.into_iter().map(declared).collect()
 }
 
 /// A learned quantity is what was seen; a scheduled one is computed at its corners.

@@ -6,7 +6,9 @@ use crate::models::{Bench, Kind, Scored};
 use anyhow::{Context, Result};
 use std::time::Instant;
 use tacita::{Keys, Plan, Session, SessionOptions};
-use tacita_datasets::{Cell, Images, RecordSet, RowLayout, Rows, Shape, Tokens};
+use tacita_datasets::{
+    Cell, Images, NumberLoss, RecordSet, RowLayout, Rows, Shape, TargetKind, Targets, Tokens, Truth,
+};
 
 /// What a dry run measured.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +30,7 @@ pub fn estimate<R: Kind, M: Scored<R::Batch>>(
 ) -> Result<Estimate> {
     let plan = &run.plan;
     let batch = (plan.expected_batch() as u64).max(1);
-    let records = synthetic(run.model.shape, batch as usize, run.model.classes)?;
+    let records = synthetic(run, batch as usize)?;
     let records = R::of(&records).context("the records are of another kind than the model")?;
     // Every synthetic record takes part, as many as are expected of the real ones.
     let plan = Plan::with_noise(1e3, 1e-5)
@@ -59,8 +61,17 @@ pub fn estimate<R: Kind, M: Scored<R::Batch>>(
 }
 
 /// So many synthetic records of a shape.
-fn synthetic(shape: Shape, count: usize, classes: usize) -> Result<RecordSet> {
-    let labels: Vec<u16> = (0..count).map(|index| (index % classes) as u16).collect();
+fn synthetic(run: &PlannedRun, count: usize) -> Result<RecordSet> {
+    let (shape, classes) = (run.model.shape, run.model.classes);
+    let mut labels = Targets::none(run.facts.target, classes, NumberLoss::default());
+    for index in 0..count {
+        let truth = match run.facts.target {
+            TargetKind::Class => Truth::Class((index % classes) as u16),
+            TargetKind::Number => Truth::Number((index % 11) as f32 / 10.0),
+            TargetKind::Labels => Truth::Labels(vec![(index % 2) as u8; classes]),
+        };
+        labels.push(truth, None)?;
+    }
     Ok(match shape {
         Shape::Images(size) => {
             let pixels = (0..count * size.values()).map(|index| (index * 37 % 256) as u8);

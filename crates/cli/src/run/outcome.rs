@@ -32,7 +32,7 @@ pub struct Outcome {
     pub evaluation: Option<Evaluation>,
     /// Every figure of how good the model is.
     pub utility: Option<Utility>,
-    /// The mean squared error of an autoencoder on public records.
+    /// The mean squared error of an autoencoder on public records, or of a predicted number.
     pub squared_error: Option<f64>,
     /// Mean scores on public test records on the way, by steps made.
     pub over_steps: Vec<(u64, f64)>,

@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use anyhow::{Context, Result};
-use tacita_datasets::{Opened, Shape, Source, declared, known};
+use tacita_datasets::{Opened, Shape, Source, TargetKind, declared, known};
 
 /// What a plan must know of the data, all of it public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,8 +11,10 @@ pub struct PublicFacts {
     pub records: u64,
     /// Input of the model.
     pub shape: Shape,
-    /// Classes as declared.
+    /// Classes as declared: what a model has outputs for.
     pub classes: usize,
+    /// The kind of what is to be predicted.
+    pub target: TargetKind,
     /// Whether bounds of columns are estimated first.
     pub estimates_bounds: bool,
     /// Whether there are private test records to be scored.
@@ -41,6 +43,7 @@ impl PublicFacts {
             records,
             shape: opened.shape(),
             classes: opened.classes().len(),
+            target: opened.target(),
             estimates_bounds: matches!(opened, Opened::NeedsBounds(_)),
             private_test: opened.has_test(false),
             public_test: opened.has_test(true),
@@ -65,6 +68,7 @@ impl PublicFacts {
                 records: known.records,
                 shape,
                 classes: known.classes,
+                target: TargetKind::Class,
                 estimates_bounds: false,
                 private_test: false,
                 public_test: true,
@@ -82,6 +86,7 @@ impl PublicFacts {
             records,
             shape: shape.unwrap_or(Shape::Rows { width: 1 }),
             classes: classes.unwrap_or(2),
+            target: options.schema.label.kind(),
             estimates_bounds: settings.estimate_bounds && options.schema.unbounded_columns()? > 0,
             private_test: options.test.has_test(false),
             public_test: options.test.has_test(true),

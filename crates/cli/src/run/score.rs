@@ -8,11 +8,10 @@ use super::workbench::{TrainedBench, Workbench};
 use crate::models::Score;
 use crate::report::facts::{Evaluation, Facts};
 use crate::run_files::RunFiles;
-use crate::utility::layout::Layout;
-use crate::utility::{self, ClassAnswers, Utility};
+use crate::utility::{self, Layout, Utility};
 use anyhow::Result;
 use tacita::{Binding, Session};
-use tacita_datasets::{RecordSet, TestSet};
+use tacita_datasets::{RecordSet, Target, TargetKind, TestSet};
 
 /// What is known of how good a model is.
 #[derive(Debug, Default)]
@@ -21,7 +20,7 @@ pub struct Scoring {
     pub evaluation: Option<Evaluation>,
     /// Every figure, as far as it may be said.
     pub utility: Option<Utility>,
-    /// The mean squared error of an autoencoder on public records.
+    /// The mean squared error of an autoencoder on public records, or of a predicted number.
     pub squared_error: Option<f64>,
     /// Rounds of the ledger by then.
     pub rounds: u64,
@@ -70,7 +69,8 @@ impl OpenRun<'_> {
             });
         };
         let on = format!("public test records of {}", self.record.name);
-        let utility = utility::exact(self.answers(&outputs, &test.records), on.clone());
+        let targets = test.records.targets();
+        let utility = utility::exact(&outputs, targets, &self.target()?, on.clone());
         Ok(Scoring {
             evaluation: utility.accuracy().map(|accuracy| Evaluation::PublicTest {
                 on,
@@ -78,6 +78,7 @@ impl OpenRun<'_> {
                 accuracy: accuracy.value,
                 over_steps: over_steps(course),
             }),
+            squared_error: utility.squared_error(),
             utility: Some(utility),
             ..before
         })
@@ -93,14 +94,14 @@ impl OpenRun<'_> {
         let plan = &self.run.plan;
         let left = plan.ledger().rounds_made() - session.ledger().rounds_made();
         let noise = self.run.settings.score_noise.unwrap_or(f64::NAN);
-        let layout = Layout::new(self.data.classes().len(), noise);
+        let target = self.target()?;
+        let layout = Layout::new(target.kind(), self.data.classes().len(), noise);
         let (evaluation, utility) = match (bench.outputs(test)?, left) {
             (Some(outputs), 1) if plan.scores() == 1 => {
-                let answers = self.answers(&outputs, test);
-                let released = session.score(layout.length(), layout.vectors(answers))?;
-                let on = "private test records".to_string();
-                let utility = utility::noisy(&layout, &released.values, answers.classes, on);
-                (evaluation(&utility), Some(utility))
+                let vectors = layout.vectors(&outputs, test.targets());
+                let released = session.score(layout.length(), vectors)?;
+                let utility = layout.read(&released.values, &target, PRIVATE.into());
+                (utility.as_ref().and_then(evaluation), utility)
             }
             // Spent by an earlier attempt; what it released stands, if it was written.
             _ => earlier(self.folder),
@@ -109,27 +110,30 @@ impl OpenRun<'_> {
         session.close()?;
         Ok(Scoring {
             lost: utility.is_none(),
+            squared_error: utility.as_ref().and_then(Utility::squared_error),
             evaluation,
             utility,
-            squared_error: None,
             rounds,
         })
     }
 
-    fn answers<'a>(&'a self, outputs: &'a [Vec<f32>], records: &'a RecordSet) -> ClassAnswers<'a> {
-        ClassAnswers {
-            classes: self.data.classes(),
-            outputs,
-            labels: records.labels(),
+    /// What is predicted, as declared.
+    fn target(&self) -> Result<Target> {
+        match self.data.training.targets().kind() {
+            TargetKind::Class => Ok(Target::Classes(self.data.classes().to_vec())),
+            _ => self.run.settings.options(true)?.schema.target(),
         }
     }
 }
+
+/// Test records that are not public, in words.
+const PRIVATE: &str = "private test records";
 
 /// The noisy accuracy, if the noise leaves anything of it.
 fn evaluation(utility: &Utility) -> Option<Evaluation> {
     let accuracy = utility.accuracy()?;
     Some(Evaluation::NoisyCount {
-        on: "private test records".into(),
+        on: PRIVATE.into(),
         accuracy: accuracy.value,
         noise_std: 0.5 * accuracy.plus_minus?,
     })

@@ -8,7 +8,8 @@ use super::score::over_steps;
 use super::stop::watch_for_stop;
 use super::workbench::{TrainedBench, Workbench};
 use super::{describe, save, spending};
-use anyhow::{Result, bail};
+use crate::utility::Diverged;
+use anyhow::Result;
 use std::time::Instant;
 use tacita::{Checkpoint, Opening};
 
@@ -39,12 +40,10 @@ impl OpenRun<'_> {
     /// a search nothing may be told, and their scores are bad enough.
     fn check_converged(&self, bench: &dyn Workbench) -> Result<()> {
         match bench.divergence() {
-            Some(divergence) if self.record.search.is_none() => bail!(
-                "training diverged: {divergence}. Such a model predicts nothing. What the ledger holds stays spent, and \
-                 resuming would end the same way; train anew with a smaller --learning-rate (it was {}), or with more \
-                 privacy budget or larger batches, which need less noise",
-                self.run.settings.learning_rate.unwrap_or(f64::NAN)
-            ),
+            Some(divergence) if self.record.search.is_none() => {
+                let rate = self.run.settings.learning_rate.unwrap_or(f64::NAN);
+                Err(Diverged { divergence, rate }.into())
+            }
             _ => Ok(()),
         }
     }

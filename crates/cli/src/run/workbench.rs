@@ -9,11 +9,11 @@ use super::stop::stop_requested;
 use crate::models::{Bench, Erase, Kind, ModelSpec, Score, Scored};
 use crate::utility::{self, Divergence};
 use anyhow::{Context, Result};
-use burn::tensor::activation::softmax;
+use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
 use std::path::Path;
 use tacita::{Opening, Progress, Report, Session, Trained};
-use tacita_datasets::{DataSet, RecordSet, chunks};
+use tacita_datasets::{DataSet, RecordSet, Target, chunks};
 
 /// Records of one batch of predictions.
 const CHUNK: usize = 500;
@@ -57,8 +57,8 @@ pub trait Workbench {
     /// For each record the values that the model gives the classes; none if it is no classifier.
     fn outputs(&self, records: &RecordSet) -> Result<Option<Vec<Vec<f32>>>>;
 
-    /// For each input the probability of every class.
-    fn probabilities(&self, inputs: &RecordSet) -> Result<Vec<Vec<f32>>>;
+    /// For each input the probability of every class, of each label by itself, or the number in its unit.
+    fn answers(&self, inputs: &RecordSet, target: &Target) -> Result<Vec<Vec<f64>>>;
 
     /// Makes a few steps of the run's batch size on synthetic records, and tells what they cost.
     fn estimate(self: Box<Self>, run: &PlannedRun) -> Result<Estimate>;
@@ -209,9 +209,21 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
         self.rows(records, |values| values)
     }
 
-    fn probabilities(&self, inputs: &RecordSet) -> Result<Vec<Vec<f32>>> {
-        let rows = self.rows(inputs, |values| softmax(values, 1))?;
-        rows.context("an autoencoder has no classes to predict")
+    fn answers(&self, inputs: &RecordSet, target: &Target) -> Result<Vec<Vec<f64>>> {
+        let rows = self.rows(inputs, |values| match target {
+            Target::Classes(_) => softmax(values, 1),
+            Target::Labels { .. } => sigmoid(values),
+            Target::Number(_) => values,
+        })?;
+        let rows = rows.context("an autoencoder has no classes to predict")?;
+        let answer = |value: f32| match target {
+            Target::Number(number) => number.unscaled(utility::predicted(value)),
+            _ => f64::from(value),
+        };
+        let rows = rows.into_iter();
+        Ok(rows
+            .map(|row| row.into_iter().map(answer).collect())
+            .collect())
     }
 
     fn estimate(self: Box<Self>, run: &PlannedRun) -> Result<Estimate> {

@@ -8,12 +8,13 @@ use crate::run::{PublicFacts, Settings};
 use crate::testkit::{awkward, bounds};
 use std::path::Path;
 use tacita_accounting::{Accountant, Pld, RandomRuns, whole_grid};
-use tacita_datasets::Shape;
+use tacita_datasets::{Shape, TargetKind};
 
 const FACTS: PublicFacts = PublicFacts {
     records: 10_000,
     shape: Shape::Rows { width: 10 },
     classes: 2,
+    target: TargetKind::Class,
     estimates_bounds: false,
     private_test: true,
     public_test: true,
@@ -74,8 +75,8 @@ fn grid_keeps_the_budget_as_one_ledger() {
     let (space, certificate) = grid();
     assert_eq!(space.candidates().unwrap().len(), 16);
     let whole = whole_grid(&certificate.ledgers).unwrap();
-    // Eight runs of 50 steps and eight of 200, each with two noisy counts at its end.
-    assert_eq!(whole.rounds_made(), 8 * (50 + 200) + 16 * 2);
+    // Eight runs of 50 steps and eight of 200, each with a noisy score at its end.
+    assert_eq!(whole.rounds_made(), 8 * (50 + 200) + 16);
     let read = Pld::default().epsilon(&whole, 1e-6 * (1.0 - 1e-6)).unwrap();
     assert_eq!(read, certificate.epsilon);
     let upper = certificate.epsilon_upper();

@@ -1,7 +1,7 @@
 //! Error bands of noisy figures: how far the figures move when noise of the known size is added once more.
 
 use super::class_figures::{ClassFigures, figures};
-use super::layout::Layout;
+use super::layout::ClassLayout;
 use tacita_datasets::random::SplitMix;
 
 /// How often noise is added again.
@@ -20,7 +20,7 @@ pub struct Banded {
 ///
 /// What is drawn here protects nothing and is no secret: it only asks how much noise of this size matters. It comes
 /// from a fixed seed, so that the same release always gives the same bands.
-pub fn banded(layout: &Layout, released: &[f64]) -> Banded {
+pub fn banded(layout: &ClassLayout, released: &[f64]) -> Banded {
     let noise = layout.noise_multiplier();
     let again = again(released, noise, |released| {
         figures(&layout.tally(released)).all()

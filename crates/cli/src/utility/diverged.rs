@@ -19,6 +19,29 @@ pub struct Divergence {
     pub of: u64,
 }
 
+/// A run whose training ran away.
+#[derive(Debug, Clone, Copy)]
+pub struct Diverged {
+    /// How far.
+    pub divergence: Divergence,
+    /// At which learning rate.
+    pub rate: f64,
+}
+
+impl std::error::Error for Diverged {}
+
+impl fmt::Display for Diverged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { divergence, rate } = self;
+        write!(
+            f,
+            "training diverged: {divergence}. Such a model predicts nothing. What the ledger holds stays spent, and \
+             resuming would end the same way: train anew with a smaller --learning-rate (it was {rate:?}), or with a larger \
+             budget or batch, which need less noise"
+        )
+    }
+}
+
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -2,6 +2,8 @@
 
 use super::bands::Banded;
 use super::class_figures::{ClassFigures, calibration};
+use super::labels::LabelsUtility;
+use super::number::NumberUtility;
 use super::ranking::{mean_curve, precision_recall, roc, thinned};
 use super::tally::Tally;
 use super::warnings::{self, Seen};
@@ -18,6 +20,10 @@ const MEAN_POINTS: usize = 50;
 pub enum Utility {
     /// One class of a list.
     Classes(ClassUtility),
+    /// A number.
+    Number(NumberUtility),
+    /// Any of some labels.
+    Labels(LabelsUtility),
 }
 
 impl Utility {
@@ -25,6 +31,8 @@ impl Utility {
     pub fn accuracy(&self) -> Option<Figure> {
         match self {
             Self::Classes(classes) => classes.accuracy,
+            Self::Labels(labels) => labels.accuracy,
+            Self::Number(_) => None,
         }
     }
 
@@ -32,6 +40,16 @@ impl Utility {
     pub fn is_noisy(&self) -> bool {
         match self {
             Self::Classes(classes) => classes.count_noise.is_some(),
+            Self::Labels(labels) => labels.count_noise.is_some(),
+            Self::Number(number) => number.count_noise.is_some(),
+        }
+    }
+
+    /// The mean squared error of a predicted number, in its unit.
+    pub fn squared_error(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(number.root_mean_squared_error?.value.powi(2)),
+            _ => None,
         }
     }
 }

@@ -23,7 +23,7 @@ const MOST_CLASSES: usize = 32;
 
 /// The tables for so many classes, and the noise on a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Layout {
+pub struct ClassLayout {
     classes: usize,
     noise: f64,
 }
@@ -35,7 +35,7 @@ struct Table {
     step: f64,
 }
 
-impl Layout {
+impl ClassLayout {
     /// Tables for so many classes, with this standard deviation of the noise on a cell, in records.
     pub fn new(classes: usize, noise: f64) -> Self {
         Self { classes, noise }

@@ -5,17 +5,19 @@
 //! answers on private records ─▶ Layout ─▶ (mechanism) ─▶ Tally ──▶ figures with error bands
 //! ```
 //!
-//! A [`Layout`](layout::Layout) says which tables are released and which of their cells one record enters; the
-//! mechanism makes their noisy sums. Everything here is computed from exact public values or from released ones,
+//! A [`Layout`] says which sums are released and what one record adds to them; the mechanism makes them noisy. Everything here is computed from exact public values or from released ones,
 //! by the same code.
 
 mod bands;
 mod class_figures;
 mod diverged;
 mod facts;
-pub mod layout;
+mod labels;
+mod layout;
 mod log_odds;
+mod number;
 mod ranking;
+mod release;
 mod tally;
 mod warnings;
 pub mod words;
@@ -23,13 +25,17 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-pub use diverged::{Divergence, divergence};
+pub use diverged::{Diverged, Divergence, divergence};
 pub use facts::{Calibration, ClassUtility, Figure, PerClass, Utility};
+pub use labels::LabelsUtility;
+pub use number::{NumberUtility, predicted};
+pub use release::Layout;
 
-use layout::Layout;
+use layout::ClassLayout;
+use tacita_datasets::{Target, Targets};
 use tally::Tally;
 
-/// Answers of a classifier on records, as log-odds of each class against the others, with the true classes.
+/// Answers of a classifier on records, with the true classes.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassAnswers<'a> {
     /// The public names of the classes.
@@ -41,15 +47,40 @@ pub struct ClassAnswers<'a> {
 }
 
 /// Exact figures, on records that are public.
-pub fn exact(answers: ClassAnswers<'_>, on: String) -> Utility {
-    let tally = Tally::exact(answers);
-    let figures = class_figures::figures(&tally);
-    Utility::Classes(facts::exact(&tally, &figures, answers.classes, on))
+pub fn exact(outputs: &[Vec<f32>], targets: &Targets, target: &Target, on: String) -> Utility {
+    match target {
+        Target::Classes(classes) => Utility::Classes(exact_classes(
+            ClassAnswers {
+                classes,
+                outputs,
+                labels: targets.classes(),
+            },
+            on,
+        )),
+        Target::Number(number) => {
+            Utility::Number(number::exact(outputs, targets.numbers(), number, on))
+        }
+        Target::Labels { names, .. } => {
+            Utility::Labels(labels::exact(outputs, targets.labels(), names, on))
+        }
+    }
 }
 
-/// Figures from the released sums of a layout.
-pub fn noisy(layout: &Layout, released: &[f64], classes: &[String], on: String) -> Utility {
+/// Exact figures of a classifier.
+pub fn exact_classes(answers: ClassAnswers<'_>, on: String) -> ClassUtility {
+    let tally = Tally::exact(answers);
+    let figures = class_figures::figures(&tally);
+    facts::exact(&tally, &figures, answers.classes, on)
+}
+
+/// Figures of a classifier from released sums.
+fn noisy_classes(
+    layout: &ClassLayout,
+    released: &[f64],
+    classes: &[String],
+    on: String,
+) -> ClassUtility {
     let tally = layout.tally(released);
     let banded = bands::banded(layout, released);
-    Utility::Classes(facts::noisy(&tally, &banded, classes, on))
+    facts::noisy(&tally, &banded, classes, on)
 }

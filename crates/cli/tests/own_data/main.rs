@@ -13,6 +13,7 @@ mod neighbours;
 mod predict;
 mod schema;
 mod tables;
+mod targets;
 mod texts;
 
 use std::fs;

@@ -6,7 +6,9 @@ use crate::bad_record::{BadRecord, BadRecords};
 use crate::data_set::DataSet;
 use crate::nearest::known;
 use crate::preparation::{Features, Picture, Preparation, Values};
+use crate::records::Targets;
 use crate::schema::check_classes;
+use crate::target::TargetKind;
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -25,6 +27,7 @@ pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
     options.test.check()?;
     let picture = options.schema.picture()?;
     let classes = classes(folder, options)?;
+    let weights = class_weights(options)?;
     let reader = Reader {
         classes: &classes,
         picture: &picture,
@@ -39,7 +42,8 @@ pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
             bytes,
             ..Values::default()
         };
-        preparation.records(values, labels, None)
+        let targets = Targets::by_class(labels, &weights);
+        preparation.records(values, targets, None)
     };
     let read = |folder: &Path, test: &TestChoice| reader.read(folder, test);
     data_set(
@@ -64,6 +68,19 @@ pub(crate) fn class_folders(folder: &Path, classes: &[String], picture: &Picture
 }
 
 /// The declared classes, or the names of the folders where those are declared public.
+/// How much images of each class count; nothing but their folder says anything of them.
+fn class_weights(options: &Options) -> Result<Vec<f32>> {
+    let label = &options.schema.label;
+    ensure!(
+        label.kind() == TargetKind::Class && label.weight.is_none(),
+        "images have the class of their folder: a number, several labels or a `weight` column cannot be declared for them"
+    );
+    match label.class_weights {
+        Some(_) => Ok(options.schema.weighting()?.classes),
+        None => Ok(Vec::new()),
+    }
+}
+
 fn classes(folder: &Path, options: &Options) -> Result<Vec<String>> {
     let declared = &options.schema.label.classes;
     if !declared.is_empty() {

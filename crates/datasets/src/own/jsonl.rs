@@ -1,14 +1,14 @@
 //! Texts in JSON, one object a line.
 
 use super::rows::{bytes, characters};
-use super::table::class_number;
 use super::{TestChoice, data_set};
 use crate::Options;
 use crate::bad_record::BadRecord;
 use crate::data_set::DataSet;
 use crate::nearest::known;
 use crate::preparation::{Input, InputPreparation, Preparation, Values};
-use crate::records::Shape;
+use crate::records::{Shape, Targets};
+use crate::target::{Target, Truth, Weighting, fields, listed};
 use crate::texts::{preparation as text_preparation, vectors};
 use crate::word_vectors::WordVectors;
 use anyhow::{Context, Result};
@@ -21,22 +21,23 @@ const LONGEST_LINE: usize = 1 << 24;
 /// Words of a text that are used unless declared otherwise.
 const LENGTH: usize = 256;
 
-type Part = (Values, Vec<u16>);
+type Part = (Values, Targets);
 
 /// Opens the file and, if there is one, the test file.
 pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet> {
     options.test.check()?;
-    let label = options.schema.label.column.as_deref().context(
-        "which field holds the class must be said: --label FIELD, or `column` under [label] in the schema",
-    )?;
+    let fields = fields(&options.schema.label, "field")?;
+    let target = options.schema.target()?;
     let vectors = vectors(options)?;
     let preparation = Preparation {
         input: text_preparation(options, vectors.as_deref(), LENGTH)?,
-        classes: options.schema.classes()?.to_vec(),
+        classes: target.names(),
     };
     let reader = Reader {
         text,
-        label,
+        target: &target,
+        fields: &fields,
+        weighting: options.schema.weighting()?,
         preparation: &preparation,
         vectors: vectors.as_deref(),
         options,
@@ -59,7 +60,10 @@ pub(crate) fn shape(options: &Options) -> Result<Option<Shape>> {
 
 pub(super) struct Reader<'a> {
     pub text: &'a str,
-    pub label: &'a str,
+    pub target: &'a Target,
+    /// The fields that the target is read from.
+    pub fields: &'a [String],
+    pub weighting: Weighting,
     pub preparation: &'a Preparation,
     pub vectors: Option<&'a WordVectors>,
     pub options: &'a Options,
@@ -76,39 +80,55 @@ impl Reader<'_> {
     /// The texts to train on and those held out.
     fn read(&self, path: &Path, file: Box<dyn Read>, test: &TestChoice) -> Result<[Part; 2]> {
         let mut lines = Lines::new(file);
-        let mut parts = [Part::default(), Part::default()];
+        let none = || (Values::default(), self.target.none());
+        let mut parts = [none(), none()];
         while let Some(Line { number, bytes }) = lines.next()? {
             let record = bytes.and_then(|bytes| self.record(bytes));
             let place = || (path.display().to_string(), Some(number));
-            if let Some((text, class)) = self.options.bad_records.kept(record, place)? {
-                let class_name = class.to_le_bytes();
-                let held_out = test.holds_out([text.as_bytes(), &class_name]);
+            if let Some((text, truth, weight)) = self.options.bad_records.kept(record, place)? {
+                let held_out = test.holds_out([text.as_bytes(), &truth.bytes()]);
                 let (values, labels) = &mut parts[usize::from(held_out)];
                 self.preparation
                     .push(Input::Text(&text), self.vectors, values)?;
-                labels.push(class);
+                labels.push(truth, (!self.weighting.is_even()).then_some(weight))?;
             }
         }
         Ok(parts)
     }
 
-    fn record(&self, line: &[u8]) -> Result<(String, u16)> {
+    fn record(&self, line: &[u8]) -> Result<(String, Truth, f32)> {
         let object = object(line)?;
         let text = text(&object, self.text)?;
-        let class = match field(&object, self.label)? {
-            Value::String(class) => class.clone(),
-            Value::Number(class) => class.to_string(),
-            Value::Bool(class) => class.to_string(),
+        let truth = match (self.target, field(&object, &self.fields[0])?) {
+            // A list in JSON needs no separator.
+            (Target::Labels { names, .. }, Value::Array(items)) => {
+                let items = items.iter().filter_map(Value::as_str);
+                listed(items, &self.fields[0], names)?
+            }
             _ => {
-                let label = self.label;
-                let problem = format!("the class in `{label}` is neither a text nor a number");
-                return Err(BadRecord::new(problem).into());
+                let values = self.fields.iter().map(|name| plain(&object, name));
+                let values = values.collect::<Result<Vec<String>>>()?;
+                let values: Vec<&str> = values.iter().map(String::as_str).collect();
+                self.target.read(&values, self.fields)?
             }
         };
-        Ok((
-            text.to_string(),
-            class_number(&class, self.label, &self.preparation.classes)?,
-        ))
+        let column = self.weighting.column.as_ref();
+        let weight = column.map(|(name, _)| plain(&object, name)).transpose()?;
+        let weight = self.weighting.of(&truth, weight.as_deref())?;
+        Ok((text.to_string(), truth, weight))
+    }
+}
+
+/// A field that holds one value.
+fn plain(object: &Map<String, Value>, name: &str) -> Result<String> {
+    match field(object, name)? {
+        Value::String(value) => Ok(value.clone()),
+        Value::Number(value) => Ok(value.to_string()),
+        Value::Bool(value) => Ok(value.to_string()),
+        _ => {
+            let problem = format!("the class in `{name}` is neither a text nor a number");
+            Err(BadRecord::new(problem).into())
+        }
     }
 }
 

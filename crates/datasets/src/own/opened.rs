@@ -3,6 +3,7 @@
 use super::Unbounded;
 use crate::DataSet;
 use crate::records::Shape;
+use crate::target::TargetKind;
 
 /// What [`open`](crate::open) found.
 #[derive(Debug)]
@@ -35,6 +36,14 @@ impl Opened {
         match self {
             Self::Ready(data) => data.shape(),
             Self::NeedsBounds(table) => table.shape(),
+        }
+    }
+
+    /// The kind of what is to be predicted.
+    pub fn target(&self) -> TargetKind {
+        match self {
+            Self::Ready(data) => data.training.targets().kind(),
+            Self::NeedsBounds(table) => table.target(),
         }
     }
 

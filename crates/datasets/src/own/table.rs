@@ -5,7 +5,9 @@ use super::{TestChoice, Unbounded, about, short_name};
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::nearest::known;
 use crate::preparation::{Encoding, TablePreparation, names};
+use crate::records::Targets;
 use crate::schema::Schema;
+use crate::target::{Target, Weighting, fields};
 use crate::{Opened, Options};
 use anyhow::{Context, Result, ensure};
 use std::collections::HashSet;
@@ -20,20 +22,19 @@ pub(super) struct Cells {
     pub cells: Vec<f32>,
     /// The numbers of columns without bounds, as they were; NaN where one is missing.
     pub unbounded: Vec<f64>,
-    pub labels: Vec<u16>,
+    pub labels: Targets,
 }
 
 /// Opens the table and, if there is one, the test file.
 pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Opened> {
     options.test.check()?;
-    let label = options.schema.label.column.as_deref().context(
-        "which column holds the class must be said: --label COLUMN, or `column` under [label] in the schema",
-    )?;
-    let classes = options.schema.classes()?;
+    let fields = fields(&options.schema.label, "column")?;
+    let target = options.schema.target()?;
     let reader = Reader {
         schema: &options.schema,
-        label,
-        classes,
+        target: &target,
+        fields: &fields,
+        weighting: options.schema.weighting()?,
         estimate: options.estimate_bounds,
         bad_records: &options.bad_records,
     };
@@ -55,7 +56,7 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
     Unbounded {
         name: short_name(options, KIND),
         table,
-        classes: classes.to_vec(),
+        classes: target.names(),
         training,
         test,
         public_count: options.declared_count(),
@@ -66,8 +67,10 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
 
 struct Reader<'a> {
     schema: &'a Schema,
-    label: &'a str,
-    classes: &'a [String],
+    target: &'a Target,
+    /// The columns that the target is read from.
+    fields: &'a [String],
+    weighting: Weighting,
     estimate: bool,
     bad_records: &'a BadRecords,
 }
@@ -89,8 +92,14 @@ impl Reader<'_> {
              the fields in the schema"
         );
         let mut fields: Vec<String> = self.schema.columns.keys().cloned().collect();
-        fields.retain(|field| field != self.label);
-        fields.push(self.label.to_string());
+        fields.retain(|field| !self.schema.label.uses(field) && !self.fields.contains(field));
+        fields.extend_from_slice(self.fields);
+        fields.extend(
+            self.weighting
+                .column
+                .iter()
+                .map(|(column, _)| column.clone()),
+        );
         format
             .open(path, written, &fields)
             .and_then(|table| self.rows(path, table, test))
@@ -106,48 +115,75 @@ impl Reader<'_> {
     ) -> Result<(TablePreparation, [Cells; 2])> {
         let header = &raw.header;
         check_names(header)?;
-        let label = header.iter().position(|name| name == self.label);
-        let label = label.with_context(|| {
-            let near = known(self.label, &names(header));
-            format!("there is no column `{}`{near}", self.label)
-        })?;
-        let table = self.schema.table(header, self.label, self.estimate)?;
+        let place = |wanted: &String| {
+            let found = header.iter().position(|name| name == wanted);
+            found.with_context(|| {
+                format!(
+                    "there is no column `{wanted}`{}",
+                    known(wanted, &names(header))
+                )
+            })
+        };
+        let labels = self
+            .fields
+            .iter()
+            .map(place)
+            .collect::<Result<Vec<usize>>>()?;
+        let weight = self.weighting.column.as_ref();
+        let weight = weight.map(|(column, _)| place(column)).transpose()?;
+        let table = self.schema.table(header, &self.fields[0], self.estimate)?;
         let places = table.places(header)?;
         // Every field counts in the hash that splits records.
         let mut needed = vec![matches!(test, TestChoice::Share { .. }); header.len()];
-        for place in places.iter().chain([&label]) {
+        for place in places.iter().chain(&labels).chain(&weight) {
             needed[*place] = true;
         }
-        let mut parts = [Cells::default(), Cells::default()];
+        let mut parts = [self.none(), self.none()];
         raw.rows.each(&needed, &mut |line, row| {
             let read = row.and_then(|row| {
                 let read = (table.columns.iter().zip(&places))
                     .map(|(column, &place)| column.read(row[place], &table.missing_values))
                     .collect::<Result<Vec<Option<f64>>>>()?;
-                let text = row[label].text();
-                let text = text.with_context(|| BadRecord::new("the class is not UTF-8"))?;
-                let class = class_number(&text, self.label, self.classes)?;
-                Ok((read, class, test.holds_out_row(row)))
+                let text = |place: &usize| {
+                    let text = row[*place].text();
+                    text.with_context(|| BadRecord::new("the class is not UTF-8"))
+                };
+                let values = labels.iter().map(text).collect::<Result<Vec<_>>>()?;
+                let values: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+                let truth = self.target.read(&values, self.fields)?;
+                let weight = weight.as_ref().map(text).transpose()?;
+                let weight = self.weighting.of(&truth, weight.as_deref())?;
+                Ok((read, truth, weight, test.holds_out_row(row)))
             });
             let place = || (path.display().to_string(), Some(line));
-            if let Some((read, class, held_out)) = self.bad_records.kept(read, place)? {
-                parts[usize::from(held_out)].push(&table, &read, class);
+            if let Some((read, truth, weight, held_out)) = self.bad_records.kept(read, place)? {
+                let part = &mut parts[usize::from(held_out)];
+                part.push(&table, &read);
+                let weight = (!self.weighting.is_even()).then_some(weight);
+                part.labels.push(truth, weight)?;
             }
             Ok(())
         })?;
         Ok((table, parts))
     }
+
+    fn none(&self) -> Cells {
+        Cells {
+            cells: Vec::new(),
+            unbounded: Vec::new(),
+            labels: self.target.none(),
+        }
+    }
 }
 
 impl Cells {
-    fn push(&mut self, table: &TablePreparation, read: &[Option<f64>], class: u16) {
+    fn push(&mut self, table: &TablePreparation, read: &[Option<f64>]) {
         for (column, &read) in table.columns.iter().zip(read) {
             column.push(read, &mut self.cells);
             if column.encoding == Encoding::Pending {
                 self.unbounded.push(read.unwrap_or(f64::NAN));
             }
         }
-        self.labels.push(class);
     }
 }
 
@@ -166,21 +202,4 @@ pub(super) fn check_names(header: &[String]) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// The number of a class.
-pub(super) fn class_number(value: &str, column: &str, classes: &[String]) -> Result<u16> {
-    let value = value.trim();
-    if value.is_empty() {
-        return Err(BadRecord::new(format!("the class in `{column}` is empty")).into());
-    }
-    let number = classes.iter().position(|class| class == value);
-    let number = number.ok_or_else(|| {
-        BadRecord::new(format!(
-            "the class in `{column}` is not one of the declared classes"
-        ))
-        .value(value)
-        .hint(known(value, classes))
-    })?;
-    Ok(u16::try_from(number)?)
 }

@@ -8,6 +8,7 @@ use crate::preparation::{
 };
 use crate::records::Shape;
 use crate::statistics;
+use crate::target::TargetKind;
 use anyhow::{Result, ensure};
 
 /// A table whose undeclared bounds are to be estimated privately before it can be trained on.
@@ -69,8 +70,8 @@ impl Unbounded {
     pub fn labels(&self) -> (&[u16], Option<&[u16]>) {
         let test = self.test.as_ref();
         (
-            &self.training.labels,
-            test.map(|(test, _)| test.labels.as_slice()),
+            self.training.labels.classes(),
+            test.map(|(test, _)| test.labels.classes()),
         )
     }
 
@@ -83,6 +84,11 @@ impl Unbounded {
     pub fn has_test(&self, declared_public: bool) -> bool {
         let test = self.test.as_ref();
         test.is_some_and(|(_, public)| *public == declared_public)
+    }
+
+    /// The kind of what is to be predicted.
+    pub fn target(&self) -> TargetKind {
+        self.training.labels.kind()
     }
 
     /// Entries of the histogram.

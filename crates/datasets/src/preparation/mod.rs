@@ -33,7 +33,7 @@ pub use table::{
 pub use word_means::WordMeans;
 pub use words::HashedWords;
 
-use super::records::{Images, RecordSet, RowLayout, Rows, Tokens};
+use super::records::{Images, RecordSet, RowLayout, Rows, Targets, Tokens};
 use super::word_vectors::WordVectors;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -100,11 +100,10 @@ impl Preparation {
             InputPreparation::Table(table) => table.facts(),
         };
         facts.push(Fact {
-            what: format!(
-                "{} classes: {}",
-                self.classes.len(),
-                self.classes.join(", ")
-            ),
+            what: match &self.classes[..] {
+                [number] => format!("a number to predict: {number}"),
+                classes => format!("{} classes: {}", classes.len(), classes.join(", ")),
+            },
             basis: Basis::Declared,
         });
         facts
@@ -133,9 +132,10 @@ impl Preparation {
     pub(crate) fn records(
         &self,
         values: Values,
-        labels: Vec<u16>,
+        labels: impl Into<Targets>,
         vectors: Option<Arc<WordVectors>>,
     ) -> Result<RecordSet> {
+        let labels = labels.into();
         let classes = self.classes.len();
         Ok(match &self.input {
             InputPreparation::Picture(picture) => RecordSet::Images(Images::new(

@@ -331,7 +331,7 @@ fn chunks_hold_every_record_once_and_in_order() {
     };
     let device = Default::default();
     let sizes: Vec<usize> = chunks(&rows, 4, &device)
-        .map(|batch| batch.labels.dims()[0])
+        .map(|batch| batch.inputs.dims()[0])
         .collect();
     assert_eq!(sizes, [4, 4, 3]);
     let first: Vec<f32> = chunks(&rows, 4, &device)

@@ -1,6 +1,6 @@
 //! Images of one size, a byte for each value.
 
-use super::{check, label_tensor};
+use super::{Targets, check};
 use crate::Labelled;
 use crate::image_size::ImageSize;
 use crate::random::SplitMix;
@@ -17,7 +17,7 @@ pub struct Images {
     classes: usize,
     /// Channel by channel, row by row.
     pixels: Vec<u8>,
-    labels: Vec<u16>,
+    targets: Targets,
 }
 
 impl Images {
@@ -27,16 +27,17 @@ impl Images {
         white: u8,
         classes: usize,
         pixels: Vec<u8>,
-        labels: Vec<u16>,
+        targets: impl Into<Targets>,
     ) -> Result<Self> {
-        check(pixels.len(), size.values(), &labels, classes)?;
+        let targets = targets.into();
+        check(pixels.len(), size.values(), &targets, classes)?;
         ensure!(white > 0, "the brightest level of an image must be above 0");
         Ok(Self {
             size,
             white,
             classes,
             pixels,
-            labels,
+            targets,
         })
     }
 
@@ -45,9 +46,14 @@ impl Images {
         self.size
     }
 
-    /// The class of each image.
+    /// What is to be predicted of each record.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// The class of each record; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
-        &self.labels
+        self.targets.classes()
     }
 
     fn tensor<'a>(&self, images: impl Iterator<Item = &'a [u8]>, device: &Device) -> Tensor<4> {
@@ -66,7 +72,11 @@ impl Records for Images {
     type Batch = Labelled<Tensor<4>>;
 
     fn count(&self) -> usize {
-        self.labels.len()
+        self.targets.len()
+    }
+
+    fn weight(&self, index: usize) -> f32 {
+        self.targets.weight(index)
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {
@@ -76,25 +86,23 @@ impl Records for Images {
             .map(|&index| &self.pixels[index * values..][..values]);
         Labelled {
             inputs: self.tensor(images, device),
-            labels: label_tensor(indices.iter().map(|&index| self.labels[index]), device),
+            labels: self.targets.batch(indices, device),
         }
     }
 
     fn synthetic(&self, seeds: &[u64], device: &Device) -> Self::Batch {
         let levels = u64::from(self.white) + 1;
-        let (images, labels): (Vec<Vec<u8>>, Vec<u16>) = seeds
-            .iter()
-            .map(|&seed| {
-                let mut random = SplitMix(seed);
-                let image = (0..self.size.values())
-                    .map(|_| random.below(levels) as u8)
-                    .collect();
-                (image, random.below(self.classes as u64) as u16)
-            })
-            .unzip();
+        let mut randoms: Vec<SplitMix> = seeds.iter().map(|&seed| SplitMix(seed)).collect();
+        let image = |random: &mut SplitMix| -> Vec<u8> {
+            let pixels = (0..self.size.values()).map(|_| random.below(levels) as u8);
+            pixels.collect()
+        };
+        let images: Vec<Vec<u8>> = randoms.iter_mut().map(image).collect();
         Labelled {
             inputs: self.tensor(images.iter().map(Vec::as_slice), device),
-            labels: label_tensor(labels.into_iter(), device),
+            labels: self
+                .targets
+                .synthetic_batch(&mut randoms, self.classes, device),
         }
     }
 }

@@ -2,15 +2,17 @@
 
 mod images;
 mod rows;
+mod targets;
 mod tokens;
 
 pub use crate::image_size::ImageSize;
 pub use images::Images;
 pub use rows::{Cell, RowLayout, Rows};
+pub use targets::Targets;
 pub use tokens::Tokens;
 
 use anyhow::{Result, ensure};
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use tacita::Records;
 
@@ -48,16 +50,21 @@ pub enum Shape {
 impl RecordSet {
     /// How many records there really are, which is private for training data.
     pub fn count(&self) -> usize {
-        self.labels().len()
+        self.targets().len()
     }
 
-    /// The class of each record.
-    pub fn labels(&self) -> &[u16] {
+    /// What is to be predicted of each record.
+    pub fn targets(&self) -> &Targets {
         match self {
-            Self::Images(images) => images.labels(),
-            Self::Tokens(tokens) => tokens.labels(),
-            Self::Rows(rows) => rows.labels(),
+            Self::Images(images) => images.targets(),
+            Self::Tokens(tokens) => tokens.targets(),
+            Self::Rows(rows) => rows.targets(),
         }
+    }
+
+    /// The class of each record; none if something else is to be predicted.
+    pub fn labels(&self) -> &[u16] {
+        self.targets().classes()
     }
 
     /// The input of a model for these records.
@@ -88,33 +95,19 @@ pub fn chunks<'a, R: Records>(
     })
 }
 
-/// Class numbers as Burn takes them.
-fn label_tensor(labels: impl Iterator<Item = u16>, device: &Device) -> Tensor<1, Int> {
-    let labels: Vec<i32> = labels.map(i32::from).collect();
-    let count = labels.len();
-    Tensor::from_data(TensorData::new(labels, [count]), device)
-}
-
-/// `values` must be `width` numbers for each label, and each label one of `classes`.
-fn check(values: usize, width: usize, labels: &[u16], classes: usize) -> Result<()> {
+/// `values` must be `width` numbers for each record, and each target one of `outputs`.
+fn check(values: usize, width: usize, targets: &Targets, outputs: usize) -> Result<()> {
     ensure!(width > 0, "a record must hold at least one value");
     ensure!(
-        (2..=usize::from(u16::MAX)).contains(&classes),
-        "between 2 and {} classes can be told apart, got {classes}",
+        (1..=usize::from(u16::MAX)).contains(&outputs),
+        "between 1 and {} classes can be told apart, got {outputs}",
         u16::MAX
     );
     ensure!(
-        labels.len().checked_mul(width) == Some(values),
-        "{} labels need {} values each, but there are {values} values",
-        labels.len(),
+        targets.len().checked_mul(width) == Some(values),
+        "{} records need {} values each, but there are {values} values",
+        targets.len(),
         width
     );
-    if let Some((at, label)) = labels
-        .iter()
-        .enumerate()
-        .find(|(_, label)| usize::from(**label) >= classes)
-    {
-        anyhow::bail!("record {at} has class number {label}, but there are {classes} classes");
-    }
-    Ok(())
+    targets.check(outputs)
 }

@@ -1,6 +1,6 @@
 //! Rows of a table, kept as one cell a column and widened batch by batch.
 
-use super::{check, label_tensor};
+use super::{Targets, check};
 use crate::Labelled;
 use crate::random::SplitMix;
 use crate::word_vectors::WordVectors;
@@ -109,7 +109,7 @@ pub struct Rows {
     /// Category and word numbers are small enough to be exact in single precision. Shared, because several
     /// runs may use the same features.
     cells: Arc<Vec<f32>>,
-    labels: Vec<u16>,
+    targets: Targets,
 }
 
 impl Rows {
@@ -118,15 +118,16 @@ impl Rows {
         layout: RowLayout,
         classes: usize,
         cells: impl Into<Arc<Vec<f32>>>,
-        labels: Vec<u16>,
+        targets: impl Into<Targets>,
     ) -> Result<Self> {
+        let targets = targets.into();
         let cells = cells.into();
-        check(cells.len(), layout.cells(), &labels, classes)?;
+        check(cells.len(), layout.cells(), &targets, classes)?;
         Ok(Self {
             layout,
             classes,
             cells,
-            labels,
+            targets,
         })
     }
 
@@ -135,9 +136,14 @@ impl Rows {
         self.layout.width()
     }
 
-    /// The class of each row.
+    /// What is to be predicted of each record.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// The class of each record; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
-        &self.labels
+        self.targets.classes()
     }
 
     fn tensor<'a>(&self, records: impl Iterator<Item = &'a [f32]>, device: &Device) -> Tensor<2> {
@@ -155,7 +161,11 @@ impl Records for Rows {
     type Batch = Labelled<Tensor<2>>;
 
     fn count(&self) -> usize {
-        self.labels.len()
+        self.targets.len()
+    }
+
+    fn weight(&self, index: usize) -> f32 {
+        self.targets.weight(index)
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {
@@ -165,22 +175,21 @@ impl Records for Rows {
             .map(|&index| &self.cells[index * cells..][..cells]);
         Labelled {
             inputs: self.tensor(records, device),
-            labels: label_tensor(indices.iter().map(|&index| self.labels[index]), device),
+            labels: self.targets.batch(indices, device),
         }
     }
 
     fn synthetic(&self, seeds: &[u64], device: &Device) -> Self::Batch {
-        let (records, labels): (Vec<Vec<f32>>, Vec<u16>) = seeds
-            .iter()
-            .map(|&seed| {
-                let mut random = SplitMix(seed);
-                let cells = self.layout.synthetic(&mut random);
-                (cells, random.below(self.classes as u64) as u16)
-            })
-            .unzip();
+        let mut randoms: Vec<SplitMix> = seeds.iter().map(|&seed| SplitMix(seed)).collect();
+        let records = randoms
+            .iter_mut()
+            .map(|random| self.layout.synthetic(random));
+        let records: Vec<Vec<f32>> = records.collect();
         Labelled {
             inputs: self.tensor(records.iter().map(Vec::as_slice), device),
-            labels: label_tensor(labels.into_iter(), device),
+            labels: self
+                .targets
+                .synthetic_batch(&mut randoms, self.classes, device),
         }
     }
 }

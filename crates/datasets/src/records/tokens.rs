@@ -1,6 +1,6 @@
 //! Token sequences of one length.
 
-use super::{check, label_tensor};
+use super::{Targets, check};
 use crate::Labelled;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
@@ -14,7 +14,7 @@ pub struct Tokens {
     vocabulary: usize,
     classes: usize,
     tokens: Vec<u16>,
-    labels: Vec<u16>,
+    targets: Targets,
 }
 
 impl Tokens {
@@ -24,9 +24,10 @@ impl Tokens {
         vocabulary: usize,
         classes: usize,
         tokens: Vec<u16>,
-        labels: Vec<u16>,
+        targets: impl Into<Targets>,
     ) -> Result<Self> {
-        check(tokens.len(), length, &labels, classes)?;
+        let targets = targets.into();
+        check(tokens.len(), length, &targets, classes)?;
         ensure!(
             tokens.iter().all(|&token| usize::from(token) < vocabulary),
             "a token is not below the size of the vocabulary, {vocabulary}"
@@ -36,7 +37,7 @@ impl Tokens {
             vocabulary,
             classes,
             tokens,
-            labels,
+            targets,
         })
     }
 
@@ -50,9 +51,14 @@ impl Tokens {
         self.vocabulary
     }
 
-    /// The class of each sequence.
+    /// What is to be predicted of each record.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// The class of each record; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
-        &self.labels
+        self.targets.classes()
     }
 
     fn tensor(&self, tokens: Vec<i32>, device: &Device) -> Tensor<2, Int> {
@@ -65,7 +71,11 @@ impl Records for Tokens {
     type Batch = Labelled<Tensor<2, Int>>;
 
     fn count(&self) -> usize {
-        self.labels.len()
+        self.targets.len()
+    }
+
+    fn weight(&self, index: usize) -> f32 {
+        self.targets.weight(index)
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {
@@ -76,21 +86,21 @@ impl Records for Tokens {
         }
         Labelled {
             inputs: self.tensor(tokens, device),
-            labels: label_tensor(indices.iter().map(|&index| self.labels[index]), device),
+            labels: self.targets.batch(indices, device),
         }
     }
 
     fn synthetic(&self, seeds: &[u64], device: &Device) -> Self::Batch {
         let mut tokens = Vec::with_capacity(seeds.len() * self.length);
-        let mut labels = Vec::with_capacity(seeds.len());
-        for &seed in seeds {
-            let mut random = SplitMix(seed);
+        let mut randoms: Vec<SplitMix> = seeds.iter().map(|&seed| SplitMix(seed)).collect();
+        for random in &mut randoms {
             tokens.extend((0..self.length).map(|_| random.below(self.vocabulary as u64) as i32));
-            labels.push(random.below(self.classes as u64) as u16);
         }
         Labelled {
             inputs: self.tensor(tokens, device),
-            labels: label_tensor(labels.into_iter(), device),
+            labels: self
+                .targets
+                .synthetic_batch(&mut randoms, self.classes, device),
         }
     }
 }

@@ -74,6 +74,7 @@ pub fn run(args: &EpochArgs) -> Result<()> {
     let public = PublicFacts {
         records,
         shape: images.shape(),
+        target: tacita_datasets::TargetKind::Class,
         classes: datasets::known(Builtin::Mnist).classes,
         estimates_bounds: false,
         private_test: false,

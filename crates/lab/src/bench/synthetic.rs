@@ -54,7 +54,7 @@ impl<const D: usize> Take for Labelled<Tensor<D>> {
     fn take(&self, indices: Tensor<1, Int>) -> Self {
         Self {
             inputs: self.inputs.clone().select(0, indices.clone()),
-            labels: self.labels.clone().select(0, indices),
+            labels: self.labels.clone().select(indices),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Take for Labelled<Tensor<2, Int>> {
     fn take(&self, indices: Tensor<1, Int>) -> Self {
         Self {
             inputs: self.inputs.clone().select(0, indices.clone()),
-            labels: self.labels.clone().select(0, indices),
+            labels: self.labels.clone().select(indices),
         }
     }
 }
@@ -90,7 +90,7 @@ pub fn rows<const WIDTH: usize>(seeds: &[u64], device: &Device) -> Labelled<Tens
     let (inputs, labels) = records(seeds, WIDTH, 10, SplitMix::standard);
     Labelled {
         inputs: Tensor::from_data(TensorData::new(inputs, [seeds.len(), WIDTH]), device),
-        labels: Tensor::from_data(labels, device),
+        labels: Tensor::<1, Int>::from_data(labels, device).into(),
     }
 }
 
@@ -103,7 +103,7 @@ pub fn images<const CHANNELS: usize, const WIDTH: usize>(
     let shape = [seeds.len(), CHANNELS, WIDTH, WIDTH];
     Labelled {
         inputs: Tensor::from_data(TensorData::new(inputs, shape), device),
-        labels: Tensor::from_data(labels, device),
+        labels: Tensor::<1, Int>::from_data(labels, device).into(),
     }
 }
 
@@ -116,6 +116,6 @@ pub fn tokens<const LENGTH: usize, const VOCABULARY: u64, const CLASSES: u64>(
     let (inputs, labels) = records(seeds, LENGTH, CLASSES, token);
     Labelled {
         inputs: Tensor::from_data(TensorData::new(inputs, [seeds.len(), LENGTH]), device),
-        labels: Tensor::from_data(labels, device),
+        labels: Tensor::<1, Int>::from_data(labels, device).into(),
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use tacita_cli::device::DeviceName;
 use tacita_cli::run::{PlannedRun, PublicFacts, Settings};
 use tacita_cli::tune::Certificate;
-use tacita_datasets::{Shape, known};
+use tacita_datasets::{Shape, TargetKind, known};
 
 fn trial(seed: u64, value: f64) -> Trial {
     Trial {
@@ -44,6 +44,7 @@ fn facts(settings: &Settings) -> PublicFacts {
         records: known.records,
         shape: words.map_or(known.shape, |words| Shape::Rows { width: 100 * words }),
         classes: 2,
+        target: TargetKind::Class,
         estimates_bounds: false,
         private_test: false,
         public_test: true,

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use tacita_datasets::Target;
 
 /// How predictions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +20,9 @@ pub(super) enum Format {
 pub(super) struct Columns {
     /// Columns that are handed on.
     pub(super) ids: Vec<String>,
-    /// The classes.
-    pub(super) classes: Vec<String>,
-    /// Whether the probability of each class is wanted.
+    /// What is predicted.
+    pub(super) target: Target,
+    /// Whether the probability of each class or label is wanted.
     pub(super) all: bool,
 }
 
@@ -31,8 +32,8 @@ pub(super) struct Prediction {
     pub(super) name: String,
     /// The values of the columns that are handed on.
     pub(super) ids: Vec<String>,
-    /// The probability of each class; none of a record that cannot be used.
-    pub(super) probabilities: Option<Vec<f32>>,
+    /// The probability of each class or label, or the number; none of a record that cannot be used.
+    pub(super) answer: Option<Vec<f64>>,
     /// Why it cannot be used.
     pub(super) problem: Option<String>,
 }
@@ -146,11 +147,12 @@ impl Columns {
     fn header(&self) -> Vec<String> {
         let mut header = vec!["input".to_string()];
         header.extend(self.ids.iter().cloned());
-        header.extend(["prediction", "probability"].map(str::to_string));
-        if self.all {
-            let name = |class: &String| format!("probability of {class}");
-            header.extend(self.classes.iter().map(name));
+        header.push("prediction".into());
+        if let Target::Classes(_) = self.target {
+            header.push("probability".into());
         }
+        let name = |name: &String| format!("probability of {name}");
+        header.extend(self.wanted().iter().map(name));
         header.push("problem".into());
         header
     }
@@ -163,18 +165,18 @@ impl Columns {
             .cloned()
             .chain(std::iter::repeat(String::new()));
         fields.extend(ids.take(self.ids.len()));
-        let (class, probability) = match self.best(prediction) {
-            Some((class, probability)) => (class.to_string(), format!("{probability:.4}")),
-            None => Default::default(),
-        };
-        fields.extend([class, probability]);
-        if self.all {
-            let probabilities = prediction.probabilities.as_ref();
-            fields.extend((0..self.classes.len()).map(|class| {
-                let value = probabilities.and_then(|all| all.get(class));
-                value.map_or_else(String::new, |value| format!("{value:.4}"))
-            }));
+        let answer = prediction.answer.as_deref();
+        let share = |value: f64| format!("{value:.4}");
+        let said = |say: &dyn Fn(&[f64]) -> String| answer.map_or_else(String::new, say);
+        match &self.target {
+            Target::Classes(classes) => {
+                fields.push(said(&|row| classes[best(row)].clone()));
+                fields.push(said(&|row| share(row[best(row)])));
+            }
+            Target::Number(_) => fields.push(said(&|row| row[0].to_string())),
+            Target::Labels { names, .. } => fields.push(said(&|row| likely(names, row).join("|"))),
         }
+        fields.extend((0..self.wanted().len()).map(|at| said(&|row| share(row[at]))));
         fields.push(prediction.problem.clone().unwrap_or_default());
         fields
     }
@@ -188,29 +190,55 @@ impl Columns {
                 .collect();
             object.insert("id".into(), ids.into());
         }
-        object.insert(
-            "class".into(),
-            json!(self.best(prediction).map(|(class, _)| class)),
-        );
-        let probabilities = prediction.probabilities.as_ref().map(|all| {
-            let all: Map<_, _> = (self.classes.iter().cloned())
-                .zip(all.iter().map(|value| json!(value)))
-                .collect();
-            all
-        });
-        object.insert("probability".into(), json!(probabilities));
+        let answer = prediction.answer.as_deref();
+        let all = |names: &[String]| {
+            answer.map(|row| -> Map<String, Value> {
+                // As they were computed, in single precision.
+                let values = row.iter().map(|value| json!(*value as f32));
+                names.iter().cloned().zip(values).collect()
+            })
+        };
+        match &self.target {
+            Target::Classes(classes) => {
+                let class = answer.map(|row| &classes[best(row)]);
+                object.insert("class".into(), json!(class));
+                object.insert("probability".into(), json!(all(classes)));
+            }
+            Target::Number(number) => {
+                object.insert(number.name.clone(), json!(answer.map(|row| row[0])));
+            }
+            Target::Labels { names, .. } => {
+                let labels = answer.map(|row| likely(names, row));
+                object.insert("labels".into(), json!(labels));
+                object.insert("probability".into(), json!(all(names)));
+            }
+        }
         if let Some(problem) = &prediction.problem {
             object.insert("problem".into(), json!(problem));
         }
         object.into()
     }
 
-    /// The likeliest class and its probability.
-    fn best(&self, prediction: &Prediction) -> Option<(&str, f32)> {
-        let all = prediction.probabilities.as_ref()?;
-        let best = (0..all.len()).max_by(|a, b| all[*a].total_cmp(&all[*b]))?;
-        Some((self.classes.get(best)?, all[best]))
+    /// The classes or labels whose probabilities are wanted.
+    fn wanted(&self) -> &[String] {
+        match &self.target {
+            Target::Classes(names) | Target::Labels { names, .. } if self.all => names,
+            _ => &[],
+        }
     }
+}
+
+/// The likeliest class.
+fn best(row: &[f64]) -> usize {
+    (0..row.len())
+        .max_by(|a, b| row[*a].total_cmp(&row[*b]))
+        .unwrap_or(0)
+}
+
+/// Labels that are more likely than not.
+fn likely<'a>(names: &'a [String], row: &[f64]) -> Vec<&'a str> {
+    let pairs = names.iter().zip(row).filter(|(_, value)| **value > 0.5);
+    pairs.map(|(name, _)| name.as_str()).collect()
 }
 
 /// Fields as a line of CSV (RFC 4180).

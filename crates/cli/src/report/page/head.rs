@@ -5,7 +5,7 @@ use crate::report::Report;
 use crate::report::facts::{Evaluation, Facts, PhaseKind};
 use crate::report::words;
 use crate::utility::Utility;
-use crate::utility::words::percent;
+use crate::utility::words::{number, percent};
 use tacita_accounting::decimal::{count, exact, plain, up};
 
 /// Heading, banner, guarantee and the figures asked for first.
@@ -81,7 +81,11 @@ fn beside(facts: &Facts) -> String {
             "; the most frequent class has {}",
             percent(&utility.majority_share)
         ),
-        None => String::new(),
+        Some(Utility::Labels(utility)) => format!(
+            "; the more frequent answers have {}",
+            percent(&utility.majority_share)
+        ),
+        Some(Utility::Number(_)) | None => String::new(),
     }
 }
 
@@ -134,6 +138,19 @@ fn tiles(report: &Report) -> String {
                 beside(facts)
             ),
         )),
+        None if matches!(facts.utility, Some(Utility::Number(_))) => {
+            if let Some(Utility::Number(utility)) = &facts.utility {
+                tiles.push((
+                    "Mean error",
+                    number(&utility.mean_absolute_error),
+                    format!(
+                        "on {}; always answering the mean has {} (root mean square)",
+                        utility.on,
+                        number(&utility.spread)
+                    ),
+                ));
+            }
+        }
         None => tiles.push((
             "Accuracy",
             "not stated".to_string(),

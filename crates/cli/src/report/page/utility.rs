@@ -4,14 +4,16 @@ use super::html::{figure, list, paragraph, section, table, text};
 use crate::plot::matrix::{self, Matrix};
 use crate::report::Report;
 use crate::report::utility_charts;
-use crate::utility::words::{decimal, percent};
-use crate::utility::{ClassUtility, Utility};
+use crate::utility::words::{decimal, number, percent};
+use crate::utility::{ClassUtility, LabelsUtility, NumberUtility, Utility};
 use tacita_accounting::decimal::{count, plain};
 
 /// The section; empty if nothing is known.
 pub fn render(report: &Report) -> String {
     match &report.facts.utility {
         Some(Utility::Classes(utility)) => framed(&of_classes(utility)),
+        Some(Utility::Number(utility)) => framed(&of_number(utility)),
+        Some(Utility::Labels(utility)) => framed(&of_labels(utility)),
         None => String::new(),
     }
 }
@@ -34,6 +36,106 @@ fn of_classes(utility: &ClassUtility) -> String {
             confusion(utility)
         ),
         each_class(utility),
+    ]
+    .concat()
+}
+
+fn of_number(utility: &NumberUtility) -> String {
+    let lead = match utility.count_noise {
+        None => format!(
+            "Exact figures of “{}” on {} {}, in its own unit; true and predicted numbers are clamped to the declared bounds.",
+            utility.name,
+            count(utility.records.value as u64),
+            utility.on
+        ),
+        Some(noise) => format!(
+            "Figures of “{}” read from sums over {}, with noise of standard deviation {} records on a sum; the release is \
+             part of ε. What follows ± is two standard deviations of that noise. An error counts up to a quarter of the \
+             declared range.",
+            utility.name,
+            utility.on,
+            plain(noise)
+        ),
+    };
+    let row = |name: &str, value: String, meaning: &str| vec![name.into(), value, meaning.into()];
+    let mut rows = vec![
+        row(
+            "Mean absolute error",
+            number(&utility.mean_absolute_error),
+            "smaller is better",
+        ),
+        row(
+            "Root mean squared error",
+            number(&utility.root_mean_squared_error),
+            "the same; large errors matter more",
+        ),
+        row(
+            "Spread",
+            number(&utility.spread),
+            "what always answering the mean would reach",
+        ),
+        row(
+            "R²",
+            decimal(&utility.r_squared),
+            "1 is perfect; always answering the mean reaches 0",
+        ),
+    ];
+    if utility.clipped_share.is_some() {
+        rows.push(row(
+            "Errors that were clipped",
+            percent(&utility.clipped_share),
+            "they count as a quarter of the range",
+        ));
+    }
+    let (low, high) = utility.bounds;
+    rows.push(row("Declared bounds", format!("{low} to {high}"), "public"));
+    [
+        paragraph(&lead),
+        warnings(&utility.warnings),
+        format!(
+            "<div class=\"words\">{}</div>",
+            table(&["Figure", "Value", "Meaning"], &rows)
+        ),
+    ]
+    .concat()
+}
+
+fn of_labels(utility: &LabelsUtility) -> String {
+    let Some(first) = utility.labels.first() else {
+        return String::new();
+    };
+    let mean = vec![
+        "Mean".to_string(),
+        percent(&utility.majority_share),
+        percent(&utility.accuracy),
+        decimal(&utility.roc_area),
+        decimal(&utility.average_precision),
+        decimal(&utility.log_loss),
+    ];
+    let of_label = |label: &ClassUtility| {
+        vec![
+            label.per_class[1].class.clone(),
+            percent(&label.majority_share),
+            percent(&label.accuracy),
+            decimal(&label.roc_area),
+            decimal(&label.average_precision),
+            decimal(&label.log_loss),
+        ]
+    };
+    let labels = utility.labels.iter().map(of_label);
+    let rows: Vec<Vec<String>> = labels.chain(std::iter::once(mean)).collect();
+    let head = [
+        "Label",
+        "Majority share",
+        "Accuracy",
+        "AUC, ROC",
+        "AUC, precision–recall",
+        "Log loss",
+    ];
+    [
+        paragraph(&lead(first)),
+        warnings(&utility.warnings),
+        table(&head, &rows),
     ]
     .concat()
 }

@@ -94,7 +94,7 @@ fn of_two_classes(classes: [&str; 2]) -> Utility {
         outputs: &outputs,
         labels: &[0, 0, 1, 0, 1, 0, 1, 1],
     };
-    utility::exact(answers, "public rows".into())
+    Utility::Classes(utility::exact_classes(answers, "public rows".into()))
 }
 
 fn facts(value: Value) -> Facts {

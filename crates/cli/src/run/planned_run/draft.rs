@@ -7,6 +7,7 @@ use crate::run::public_facts::PublicFacts;
 use crate::run::settings::Settings;
 use anyhow::{Result, ensure};
 use tacita::Plan;
+use tacita_datasets::TargetKind;
 
 /// A run whose every setting is known and checked, but for its noise: one that will not stop for its settings.
 #[derive(Debug, Clone)]
@@ -108,6 +109,10 @@ fn check(settings: &Settings, facts: PublicFacts, resumed: bool) -> Result<()> {
     ] {
         ensure!(value != Some(0), "{flag} must be at least 1, got 0");
     }
+    ensure!(
+        settings.test_every.is_none() || facts.target != TargetKind::Number,
+        "--test-every shows shares of right answers, which a number to predict has not; leave it out"
+    );
     ensure!(
         settings.test_every.is_none() || facts.public_test,
         "--test-every shows scores on public test records, and there are none; give --test or \

@@ -3,7 +3,7 @@
 use super::Committed;
 use crate::run::public_facts::PublicFacts;
 use crate::run::settings::Settings;
-use crate::utility::layout::Layout;
+use crate::utility::Layout;
 use anyhow::{Result, bail, ensure};
 use tacita::{Budget, Clipping, NoiseSchedule, PaperAccountant, Plan};
 use tacita_accounting::Length;
@@ -38,7 +38,7 @@ pub fn plan(settings: &Settings, facts: PublicFacts, committed: Option<Committed
         let scores = committed.map_or(1, |run| run.scores);
         for _ in 0..scores {
             plan = plan.score(match scores {
-                1 => Layout::new(facts.classes, noise).noise_multiplier(),
+                1 => Layout::new(facts.target, facts.classes, noise).noise_multiplier(),
                 // Two counts, as earlier versions released.
                 _ => noise,
             });

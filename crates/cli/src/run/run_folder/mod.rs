@@ -11,6 +11,7 @@ pub use started_from::StartedFrom;
 
 use crate::files::{hide_times, lock, make, write_lasting, write_whole};
 use crate::run_files::RunFiles;
+use crate::utility::Diverged;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -125,9 +126,14 @@ impl RunFolder {
             self.remove();
             return made;
         }
+        // It says itself what to do.
+        let diverged = (made.as_ref().err()).is_some_and(|error| error.is::<Diverged>());
         let resumable = self.has_record();
         // However the run ended, what is kept tells nothing about the time it took.
         let hidden = self.hide_times();
+        if diverged {
+            return made;
+        }
         let made = made.with_context(|| {
             let remedy = match of_search {
                 true => "Mend this and give the same `tacita tune` command again".to_string(),

@@ -1,7 +1,7 @@
 //! From settings to the source of the records.
 
 use super::{Settings, show_hints};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use std::path::Path;
 use tacita_datasets::{BadRecords, Builtin, Opened, Options, Schema, Source, TestChoice};
 

