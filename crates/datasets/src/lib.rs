@@ -25,13 +25,16 @@ mod digits;
 mod download;
 mod formats;
 mod hex;
+mod image_size;
 mod known;
+mod label;
 mod locate;
 pub mod nearest;
 mod own;
 mod preparation;
 pub mod random;
 mod records;
+pub mod renamed_keys;
 mod schema;
 mod split;
 mod statistics;
@@ -39,6 +42,8 @@ mod target;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod testkit;
+mod texts;
+mod word_vectors;
 
 pub use bad_record::{BadRecords, Listed};
 pub use batch::{Labelled, Labels};
@@ -47,15 +52,17 @@ pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
 pub use hex::hex;
 pub use known::{Known, known};
+pub use label::LabelSchema;
 pub use locate::Places;
 pub use locate::cache_folder;
 pub use own::{Opened, TestChoice, Unbounded, read_inputs};
-pub use preparation::{Basis, Features, InputPreparation, Preparation, WordVectors};
+pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{
     Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Targets, Tokens, chunks,
 };
-pub use schema::{BadRows, LabelSchema, Schema};
+pub use schema::{BadRows, Schema};
 pub use target::{NumberLoss, NumberTarget, Target, TargetKind, Truth, Weighting};
+pub use word_vectors::WordVectors;
 
 use anyhow::Result;
 use std::path::PathBuf;
@@ -156,7 +163,7 @@ pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Op
     let schema = &options.schema;
     let mut classes = Some(schema.label.classes.len()).filter(|count| *count > 0);
     if !matches!(source, Source::Builtin(_) | Source::Images { .. }) {
-        classes = Some(schema.target()?.names().len());
+        classes = Some(schema.label.target()?.names().len());
     }
     let shape = match source {
         Source::Builtin(_) => None,
@@ -186,7 +193,7 @@ pub fn word_vectors(
     };
     let mut options = options.clone();
     options.schema.text.word_vectors = Some(words);
-    builtin::vectors(&options)
+    texts::vectors(&options)
 }
 
 /// The examples of the README.

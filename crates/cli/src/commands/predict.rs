@@ -39,7 +39,7 @@ pub fn run(args: &Args) -> Result<()> {
     let (folder, record) = RunFolder::open(&args.folder)?;
     if !folder.model().exists() {
         bail!(
-            "{} does not exist: the run has not finished; go on with: tacita resume {}",
+            "{} does not exist: the run has not finished; resume it by: tacita resume {}",
             folder.model().display(),
             args.folder.display()
         );
@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Result<()> {
     bench.load(&folder.model())?;
     let target = match options.schema.label.kind() {
         TargetKind::Class => Target::Classes(classes.clone()),
-        _ => options.schema.target()?,
+        _ => options.schema.label.target()?,
     };
     let rows = bench.answers(&inputs.records, &target)?;
     let mut out = std::io::stdout().lock();

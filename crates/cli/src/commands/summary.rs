@@ -1,5 +1,6 @@
 //! What a run gave, on the terminal.
 
+use crate::exit_codes::STOPPED;
 use crate::report::facts::Evaluation;
 use crate::run::{Outcome, Output, initial_weights};
 use crate::run_files::RunFiles;
@@ -7,9 +8,6 @@ use crate::utility;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
-
-/// The status of a run that Ctrl-C stopped, as of any program it stops.
-pub const STOPPED: u8 = 130;
 
 /// Prints what a run gave.
 pub fn print(outcome: &Outcome, as_json: bool, output: Output) -> ExitCode {

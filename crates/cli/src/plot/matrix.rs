@@ -1,8 +1,8 @@
 //! A square table of counts as a picture: the more of its row a cell holds, the darker it is.
 
 use super::svg::escape;
-use crate::number::count;
 use std::fmt::Write;
+use tacita_accounting::decimal::count;
 
 /// Room for the names of rows, above the columns, and a page's width.
 const LEFT: f64 = 96.0;

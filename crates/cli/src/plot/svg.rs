@@ -1,8 +1,8 @@
 //! Charts in SVG, readable on light and dark pages: side by side in a file, or one in a page.
 
 use super::chart::{Chart, Mark, Series, Stroke, ticks};
-use crate::number::power_of_ten;
 use std::fmt::Write;
+use tacita_accounting::decimal::power_of_ten;
 
 /// Where the axes stand.
 struct Layout {

@@ -52,12 +52,12 @@ fn roc(utility: &ClassUtility) -> Option<Explained> {
 
 fn precision_recall(utility: &ClassUtility) -> Option<Explained> {
     let shares = || {
-        let records = utility.per_class.iter().map(|class| class.records.max(0.0));
+        let mut records = utility.per_class.iter().map(|class| class.records.max(0.0));
         let all: f64 = records.clone().sum();
         let several = utility.per_class.len();
         // What guessing reaches: the share of the second class, or the mean share of all.
         match several {
-            2 => records.last().unwrap_or(0.0) / all,
+            2 => records.next_back().unwrap_or(0.0) / all,
             _ => 1.0 / several as f64,
         }
     };

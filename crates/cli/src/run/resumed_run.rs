@@ -1,4 +1,4 @@
-//! A run that stopped or died, taken up where its folder left it.
+//! A run that stopped or died, resumed where its folder left it.
 
 use super::initial_weights::InitialWeights;
 use super::open_run::OpenRun;

@@ -250,7 +250,7 @@ fn settings_in_a_file_with_a_public_test_share() {
     );
     fs::write(&file, &settings).unwrap();
     let run = summary(&["train", path(&file), "--steps", "15", "--out", path(&out)]);
-    assert_eq!(run["steps"], 15, "a flag counts more than the file");
+    assert_eq!(run["steps"], 15, "a flag takes precedence over the file");
     let facts = json(&out.join("facts.json"));
     assert_eq!(facts["evaluation"]["kind"], "public-test");
     let caveats = facts["data"]["caveats"].to_string();

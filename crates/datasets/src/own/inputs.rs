@@ -2,8 +2,9 @@
 
 use super::{csv_file, images, jsonl, parquet_file};
 use crate::formats::compressed;
-use crate::preparation::{Input, InputPreparation, Preparation, Values, WordVectors};
+use crate::preparation::{Input, InputPreparation, Preparation, Values};
 use crate::records::RecordSet;
+use crate::word_vectors::WordVectors;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::sync::Arc;

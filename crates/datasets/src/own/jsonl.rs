@@ -3,13 +3,14 @@
 use super::{TestChoice, data_set};
 use crate::Options;
 use crate::bad_record::BadRecord;
-use crate::builtin::{text_preparation, vectors};
 use crate::data_set::DataSet;
 use crate::formats::compressed;
 use crate::nearest::known;
-use crate::preparation::{Input, InputPreparation, Preparation, Values, WordVectors};
+use crate::preparation::{Input, InputPreparation, Preparation, Values};
 use crate::records::{Shape, Targets};
-use crate::target::{Target, Truth, Weighting, fields, listed};
+use crate::target::{Target, Truth, Weighting, listed};
+use crate::texts::{preparation as text_preparation, vectors};
+use crate::word_vectors::WordVectors;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value};
 use std::io::{BufRead, BufReader, Read};
@@ -25,8 +26,8 @@ type Part = (Values, Targets);
 /// Opens the file and, if there is one, the test file.
 pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet> {
     options.test.check()?;
-    let fields = fields(&options.schema.label, "field")?;
-    let target = options.schema.target()?;
+    let fields = options.schema.label.fields("field")?;
+    let target = options.schema.label.target()?;
     let vectors = vectors(options)?;
     let preparation = Preparation {
         input: text_preparation(options, vectors.as_deref(), LENGTH)?,
@@ -36,7 +37,7 @@ pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet
         text,
         target: &target,
         fields: &fields,
-        weighting: options.schema.weighting()?,
+        weighting: options.schema.label.weighting()?,
         preparation: &preparation,
         vectors: vectors.as_deref(),
         options,
@@ -78,7 +79,7 @@ impl Reader<'_> {
     /// The texts to train on and those held out.
     fn read(&self, path: &Path, file: impl Read, test: &TestChoice) -> Result<[Part; 2]> {
         let mut file = BufReader::new(file);
-        let none = || (Values::default(), self.target.none());
+        let none = || (Values::default(), Targets::of(self.target));
         let mut parts = [none(), none()];
         let mut bytes = Vec::new();
         for line in 1.. {

@@ -1,6 +1,7 @@
 //! Columns of a table: scaled by public bounds, or one of a public list, or hashed.
 
-use super::{Basis, Fact, bucket};
+use super::fact::{Basis, Fact};
+use super::words::bucket;
 use crate::bad_record::BadRecord;
 use crate::nearest::known;
 use crate::records::{Cell, RowLayout};

@@ -5,7 +5,8 @@ mod rows;
 mod targets;
 mod tokens;
 
-pub use images::{ImageSize, Images};
+pub use crate::image_size::ImageSize;
+pub use images::Images;
 pub use rows::{Cell, RowLayout, Rows};
 pub use targets::Targets;
 pub use tokens::Tokens;

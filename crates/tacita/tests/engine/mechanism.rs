@@ -1,6 +1,6 @@
 //! Sensitivity, non-finite samples, micro-batches, empty draws, the ledger.
 
-use crate::common::{Random, device, loss};
+use crate::common::{Random, device, loss, rows_of};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -140,11 +140,15 @@ fn clippings() -> Vec<Clipping> {
     clippings
 }
 
+/// Images of one batch here, at most.
+const MOST_IMAGES: usize = 8;
+
 /// The sums of every query over some of the images, each with the bound of its sensitivity.
 fn sums(model: &Net, images: &[Vec<f32>], clipping: &Clipping) -> Vec<(Vec<f64>, f64)> {
-    let records = Images(images.to_vec());
+    let (images, rows) = rows_of(images, MOST_IMAGES);
     let indices: Vec<usize> = (0..images.len()).collect();
-    let sums = clipped_sums_without_noise(model, clipping, images.len(), |model| {
+    let records = Images(images);
+    let sums = clipped_sums_without_noise(model, clipping, rows, |model| {
         model.losses(records.batch(&indices, &device()))
     });
     let flat = |query: Vec<Vec<f64>>| query.into_iter().flatten().collect();

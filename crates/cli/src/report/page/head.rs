@@ -1,12 +1,12 @@
 //! The top of the page: the guarantee, or loudly that there is none.
 
 use super::html::{list, paragraph, text};
-use crate::number::{count, exact, plain, up};
 use crate::report::Report;
 use crate::report::facts::{Evaluation, Facts, PhaseKind};
 use crate::report::words;
 use crate::utility::Utility;
 use crate::utility::words::{number, percent};
+use tacita_accounting::decimal::{count, exact, plain, up};
 
 /// Heading, banner, guarantee and the figures asked for first.
 pub fn render(report: &Report) -> String {

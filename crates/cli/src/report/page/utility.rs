@@ -1,12 +1,12 @@
 //! How well the model does.
 
 use super::html::{figure, list, paragraph, section, table, text};
-use crate::number::{count, plain};
 use crate::plot::matrix::{self, Matrix};
 use crate::report::Report;
 use crate::report::utility_charts;
 use crate::utility::words::{decimal, number, percent};
 use crate::utility::{ClassUtility, LabelsUtility, NumberUtility, Utility};
+use tacita_accounting::decimal::{count, plain};
 
 /// The section; empty if nothing is known.
 pub fn render(report: &Report) -> String {

@@ -3,6 +3,7 @@
 
 mod attacks;
 mod figures;
+mod printing;
 mod refusals;
 mod safety;
 mod statements;

@@ -2,8 +2,7 @@
 
 use super::super::caveats;
 use super::{everything, facts, plain, report, visible};
-use crate::number;
-
+use tacita_accounting::decimal::up;
 use tacita_accounting::{Accountant, Gdp, Ledger, Pld, Rdp, Reading};
 
 #[test]
@@ -89,7 +88,7 @@ fn bounds_stand_beside_at_most_and_estimates_beside_about() {
     let facts = plain();
     let (ledger, delta) = (facts.plan.clone(), facts.delta - facts.delta_reserved);
     let page = visible(&report(facts).html());
-    let certified = number::up(
+    let certified = up(
         Pld::default()
             .epsilon(&ledger, delta)
             .unwrap()
@@ -97,14 +96,14 @@ fn bounds_stand_beside_at_most_and_estimates_beside_about() {
             .unwrap(),
         5,
     );
-    let rdp = number::up(
+    let rdp = up(
         Rdp.epsilon(&ledger, delta).unwrap().upper_bound().unwrap(),
         5,
     );
     let Reading::Estimate(clt) = Gdp.epsilon(&ledger, delta).unwrap() else {
         panic!("sampled rounds give an estimate");
     };
-    let clt = number::up(clt, 5);
+    let clt = up(clt, 5);
     assert!(
         page.contains(&format!("ε ≤ {certified} at δ = 10⁻⁵")),
         "{page}"

@@ -94,7 +94,12 @@ impl PlannedRun {
         );
         if settings.noise.is_none() {
             let multiplier = plan.noise_multipliers(0)[0];
-            worth_a_step(&settings, multiplier, plan.steps(), plan.expected_batch())?;
+            check_noise_leaves_a_signal(
+                &settings,
+                multiplier,
+                plan.steps(),
+                plan.expected_batch(),
+            )?;
         }
         let optimizer = settings.optimizer.unwrap_or(OptimizerRule::Sgd);
         let (schedule, rate) = (settings.rate_schedule, settings.learning_rate);
@@ -151,7 +156,12 @@ impl PlannedRun {
 
 /// Refuses a budget so small that nothing can be learned: the sum of all steps' gradients is at most
 /// steps · batch sensitivities long, and the noise on it in any one direction √steps · multiplier.
-pub fn worth_a_step(settings: &Settings, multiplier: f64, steps: u64, batch: f64) -> Result<()> {
+pub fn check_noise_leaves_a_signal(
+    settings: &Settings,
+    multiplier: f64,
+    steps: u64,
+    batch: f64,
+) -> Result<()> {
     ensure!(
         multiplier < (steps as f64).sqrt() * batch,
         "the budget ε = {} at δ = {:e} is too small for any step: the noise would be {multiplier:.0} times \
