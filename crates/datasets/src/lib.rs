@@ -27,6 +27,7 @@ mod formats;
 mod hex;
 mod image_size;
 mod known;
+mod label;
 mod locate;
 pub mod nearest;
 mod own;
@@ -51,6 +52,7 @@ pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
 pub use hex::hex;
 pub use known::{Known, known};
+pub use label::LabelSchema;
 pub use locate::Places;
 pub use locate::cache_folder;
 pub use own::{
@@ -61,7 +63,7 @@ pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{
     Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Targets, Tokens, chunks,
 };
-pub use schema::{BadRows, LabelSchema, Schema, TextEncoding, skeleton};
+pub use schema::{BadRows, Schema, TextEncoding, skeleton};
 pub use statistics::records_for_bounds;
 pub use target::{NumberLoss, NumberTarget, Target, TargetKind, Truth, Weighting};
 pub use word_vectors::WordVectors;
@@ -171,7 +173,7 @@ pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Op
     let schema = &options.schema;
     let mut classes = Some(schema.label.classes.len()).filter(|count| *count > 0);
     if !matches!(source, Source::Builtin(_) | Source::Images { .. }) {
-        classes = Some(schema.target()?.names().len());
+        classes = Some(schema.label.target()?.names().len());
     }
     let shape = match source {
         Source::Builtin(_) => None,

@@ -9,10 +9,10 @@ pub use column::{ColumnKind, ColumnSchema};
 pub use identifiers::is_named_like_an_identifier;
 pub use skeleton::skeleton;
 
+use super::label::{LabelSchema, distinct};
 use super::nearest::{known, toml_error};
 use super::preparation::{Column, Encoding, MissingValues, Picture, TablePreparation, names};
 use super::records::ImageSize;
-use super::target::{NumberLoss, Target, TargetKind, Weighting};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -113,88 +113,6 @@ impl TextEncoding {
     }
 }
 
-/// The column to predict.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct LabelSchema {
-    /// Its name.
-    pub column: Option<String>,
-    /// Its values.
-    pub classes: Vec<String>,
-    /// What is predicted; may be left out where the other keys tell it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<TargetKind>,
-    /// Lower bound of a number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<f64>,
-    /// Upper bound of a number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<f64>,
-    /// What is minimised for a number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<NumberLoss>,
-    /// Columns of labels, of which a record may have any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<String>,
-    /// What separates labels that one field lists.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub separator: Option<char>,
-    /// How much records of each class count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub class_weights: Option<Vec<f64>>,
-    /// A column that says how much each record counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weight: Option<String>,
-    /// The largest weight there may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weight_max: Option<f64>,
-}
-
-impl LabelSchema {
-    /// What is predicted.
-    pub fn kind(&self) -> TargetKind {
-        let number = self.min.is_some() || self.max.is_some() || self.loss.is_some();
-        let labels = !self.columns.is_empty() || self.separator.is_some();
-        match self.kind {
-            Some(kind) => kind,
-            None if number => TargetKind::Number,
-            None if labels => TargetKind::Labels,
-            None => TargetKind::Class,
-        }
-    }
-
-    /// Keys that do not go together.
-    pub(super) fn check_combination(&self) -> Result<()> {
-        let kind = self.kind();
-        let number = self.min.is_some() || self.max.is_some() || self.loss.is_some();
-        ensure!(
-            !number || kind == TargetKind::Number,
-            "`min`, `max` and `loss` under [label] are for `kind = \"number\"`"
-        );
-        ensure!(
-            self.classes.is_empty() || kind != TargetKind::Number,
-            "a number to predict has no `classes`; leave them out, or `min` and `max`"
-        );
-        let labels = !self.columns.is_empty() || self.separator.is_some();
-        ensure!(
-            !labels || kind == TargetKind::Labels,
-            "`columns` and `separator` under [label] are for `kind = \"labels\"`"
-        );
-        ensure!(
-            self.columns.is_empty() || self.column.is_none() && self.classes.is_empty(),
-            "`columns` under [label] names a column for each label; leave `column` and `classes` out"
-        );
-        Ok(())
-    }
-
-    /// Whether a column says what to predict or how much a record counts, so that it is no input.
-    pub(super) fn uses(&self, name: &str) -> bool {
-        let named = [&self.column, &self.weight];
-        named.iter().any(|used| used.as_deref() == Some(name))
-            || self.columns.iter().any(|used| used == name)
-    }
-}
-
 /// How texts are prepared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -225,16 +143,6 @@ impl Schema {
              beforehand. Nothing was spent"
         );
         Ok(())
-    }
-
-    /// What is to be predicted.
-    pub fn target(&self) -> Result<Target> {
-        Target::declared(&self.label)
-    }
-
-    /// How much records count.
-    pub fn weighting(&self) -> Result<Weighting> {
-        Weighting::declared(&self.label, &self.target()?)
     }
 
     /// The declared size of images.
@@ -328,36 +236,4 @@ impl Schema {
         };
         (self.columns.iter().filter(ignored)).map(|(name, _)| name.as_str())
     }
-}
-
-/// Classes must be two at least, and distinct.
-pub(super) fn check_classes(classes: &[String]) -> Result<()> {
-    ensure!(
-        !classes.is_empty(),
-        "the classes are not declared. Which classes there are is not read from private records; say \
-         --classes a,b, or `classes = [\"a\", \"b\"]` under [label] in the schema"
-    );
-    ensure!(
-        classes.len() >= 2,
-        "only one class is declared, {}; a classifier needs two at least",
-        super::nearest::shown(&classes[0])
-    );
-    distinct(classes, "class")
-}
-
-pub(super) fn distinct(names: &[String], what: &str) -> Result<()> {
-    let mut seen = std::collections::BTreeSet::new();
-    for name in names {
-        ensure!(
-            seen.insert(name.trim()),
-            "the {what} {} is declared twice",
-            super::nearest::shown(name)
-        );
-        ensure!(
-            name.trim() == name,
-            "the {what} {} has spaces at its ends, which are taken off the values read",
-            super::nearest::shown(name)
-        );
-    }
-    Ok(())
 }

@@ -2,9 +2,7 @@
 
 use crate::bad_record::BadRecord;
 use crate::nearest::known;
-use crate::records::Targets;
-use crate::schema::LabelSchema;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
 /// What is predicted of a record.
@@ -95,57 +93,6 @@ impl NumberTarget {
 }
 
 impl Target {
-    /// What is declared; `column` is that of a number.
-    pub(crate) fn declared(label: &LabelSchema) -> Result<Self> {
-        label.check_combination()?;
-        Ok(match label.kind() {
-            TargetKind::Class => {
-                crate::schema::check_classes(&label.classes)?;
-                Self::Classes(label.classes.clone())
-            }
-            TargetKind::Number => {
-                let (Some(min), Some(max)) = (label.min, label.max) else {
-                    bail!(
-                        "the bounds of the number to predict are not declared, and are not read from private records: \
-                         add `min` and `max` under [label] in the schema"
-                    );
-                };
-                ensure!(
-                    min < max && (max - min).is_finite(),
-                    "`min` must be below `max` under [label], got {min} and {max}"
-                );
-                let name = label.column.clone();
-                Self::Number(NumberTarget {
-                    name: name.context(
-                        "which column holds the number must be said: --label COLUMN, or `column` under [label]",
-                    )?,
-                    min,
-                    max,
-                    loss: label.loss.unwrap_or_default(),
-                })
-            }
-            TargetKind::Labels if !label.columns.is_empty() => {
-                crate::schema::distinct(&label.columns, "column")?;
-                Self::Labels {
-                    names: label.columns.clone(),
-                    separator: None,
-                }
-            }
-            TargetKind::Labels => {
-                ensure!(
-                    !label.classes.is_empty(),
-                    "the labels are not declared: `columns` under [label] names a column for each, or `classes` names \
-                     those that one field may list"
-                );
-                crate::schema::distinct(&label.classes, "label")?;
-                Self::Labels {
-                    names: label.classes.clone(),
-                    separator: Some(label.separator.unwrap_or('|')),
-                }
-            }
-        })
-    }
-
     /// The kind.
     pub fn kind(&self) -> TargetKind {
         match self {
@@ -161,15 +108,6 @@ impl Target {
             Self::Classes(names) | Self::Labels { names, .. } => names.clone(),
             Self::Number(number) => vec![number.name.clone()],
         }
-    }
-
-    /// What is true of no records yet.
-    pub(crate) fn none(&self) -> Targets {
-        let loss = match self {
-            Self::Number(number) => number.loss,
-            _ => NumberLoss::default(),
-        };
-        Targets::none(self.kind(), self.names().len(), loss)
     }
 
     /// What is true of a record, from its fields. Errors quote nothing of it.
@@ -197,21 +135,6 @@ impl Target {
             }
         })
     }
-}
-
-/// The columns (or fields, as `what` calls them) that a target is read from.
-pub(crate) fn fields(label: &LabelSchema, what: &str) -> Result<Vec<String>> {
-    if !label.columns.is_empty() {
-        return Ok(label.columns.clone());
-    }
-    let column = label.column.clone().with_context(|| {
-        let flag = what.to_uppercase();
-        format!(
-            "which {what} holds the class must be said: --label {flag}, or `column` under [label] in \
-             the schema"
-        )
-    });
-    Ok(vec![column?])
 }
 
 /// Which of some names are listed.
@@ -288,50 +211,6 @@ pub struct Weighting {
 }
 
 impl Weighting {
-    /// What is declared, with the target it goes with.
-    pub(crate) fn declared(label: &LabelSchema, target: &Target) -> Result<Self> {
-        let mut classes = Vec::new();
-        if let Some(declared) = &label.class_weights {
-            let Target::Classes(names) = target else {
-                bail!(
-                    "`class-weights` go with classes; a weight for each record is `weight` with `weight-max`"
-                );
-            };
-            ensure!(
-                declared.len() == names.len(),
-                "`class-weights` has {} weights for {} classes",
-                declared.len(),
-                names.len()
-            );
-            let most = declared.iter().copied().fold(0.0, f64::max);
-            ensure!(
-                declared
-                    .iter()
-                    .all(|weight| *weight > 0.0 && weight.is_finite()),
-                "`class-weights` must be finite numbers above 0"
-            );
-            classes = declared
-                .iter()
-                .map(|weight| (weight / most) as f32)
-                .collect();
-        }
-        let column = match (&label.weight, label.weight_max) {
-            (None, None) => None,
-            (Some(column), Some(most)) => {
-                ensure!(
-                    most > 0.0 && most.is_finite(),
-                    "`weight-max` must be a finite number above 0, got {most}"
-                );
-                Some((column.clone(), most))
-            }
-            _ => bail!(
-                "a weight for each record takes `weight`, its column, and `weight-max`, the largest weight there may \
-                 be: the largest there is, is private"
-            ),
-        };
-        Ok(Self { classes, column })
-    }
-
     /// Whether every record counts alike.
     pub fn is_even(&self) -> bool {
         self.classes.is_empty() && self.column.is_none()

@@ -112,7 +112,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let format = if args.json { Format::Json } else { Format::Csv };
     let target = match schema.label.kind() {
         TargetKind::Class => Target::Classes(classes.clone()),
-        _ => schema.target()?,
+        _ => schema.label.target()?,
     };
     let columns = Columns {
         ids,

@@ -88,8 +88,8 @@ impl SizeArgs {
 mod tests {
     use super::*;
     use crate::run::{DraftRun, PublicFacts, Settings};
-    use tacita_datasets::Shape;
     use tacita_datasets::random::SplitMix;
+    use tacita_datasets::{Shape, TargetKind};
 
     /// Steps of the plan that `tacita train` makes of settings.
     fn trained_steps(records: u64, batch: u64, epochs: f64) -> Result<u64> {
@@ -103,7 +103,7 @@ mod tests {
             records,
             shape: Shape::Rows { width: 4 },
             classes: 2,
-            target: Default::default(),
+            target: TargetKind::Class,
             estimates_bounds: false,
             private_test: false,
             public_test: false,

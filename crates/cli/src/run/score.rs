@@ -121,7 +121,7 @@ impl OpenRun<'_> {
     fn target(&self) -> Result<Target> {
         match self.data.training.targets().kind() {
             TargetKind::Class => Ok(Target::Classes(self.data.classes().to_vec())),
-            _ => self.run.settings.options(true)?.schema.target(),
+            _ => self.run.settings.options(true)?.schema.label.target(),
         }
     }
 }

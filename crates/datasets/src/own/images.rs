@@ -4,10 +4,10 @@ use super::{TestChoice, data_set};
 use crate::Options;
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::data_set::DataSet;
+use crate::label::check_classes;
 use crate::nearest::known;
 use crate::preparation::{Features, Picture, Preparation, Values};
 use crate::records::Targets;
-use crate::schema::check_classes;
 use crate::target::TargetKind;
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
@@ -76,7 +76,7 @@ fn class_weights(options: &Options) -> Result<Vec<f32>> {
         "images have the class of their folder: a number, several labels or a `weight` column cannot be declared for them"
     );
     match label.class_weights {
-        Some(_) => Ok(options.schema.weighting()?.classes),
+        Some(_) => Ok(options.schema.label.weighting()?.classes),
         None => Ok(Vec::new()),
     }
 }

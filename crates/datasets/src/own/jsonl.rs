@@ -8,7 +8,7 @@ use crate::data_set::DataSet;
 use crate::nearest::known;
 use crate::preparation::{Input, InputPreparation, Preparation, Values};
 use crate::records::{Shape, Targets};
-use crate::target::{Target, Truth, Weighting, fields, listed};
+use crate::target::{Target, Truth, Weighting, listed};
 use crate::texts::{preparation as text_preparation, vectors};
 use crate::word_vectors::WordVectors;
 use anyhow::{Context, Result};
@@ -26,8 +26,8 @@ type Part = (Values, Targets);
 /// Opens the file and, if there is one, the test file.
 pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet> {
     options.test.check()?;
-    let fields = fields(&options.schema.label, "field")?;
-    let target = options.schema.target()?;
+    let fields = options.schema.label.fields("field")?;
+    let target = options.schema.label.target()?;
     let vectors = vectors(options)?;
     let preparation = Preparation {
         input: text_preparation(options, vectors.as_deref(), LENGTH)?,
@@ -37,7 +37,7 @@ pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet
         text,
         target: &target,
         fields: &fields,
-        weighting: options.schema.weighting()?,
+        weighting: options.schema.label.weighting()?,
         preparation: &preparation,
         vectors: vectors.as_deref(),
         options,
@@ -80,7 +80,7 @@ impl Reader<'_> {
     /// The texts to train on and those held out.
     fn read(&self, path: &Path, file: Box<dyn Read>, test: &TestChoice) -> Result<[Part; 2]> {
         let mut lines = Lines::new(file);
-        let none = || (Values::default(), self.target.none());
+        let none = || (Values::default(), Targets::of(self.target));
         let mut parts = [none(), none()];
         while let Some(Line { number, bytes }) = lines.next()? {
             let record = bytes.and_then(|bytes| self.record(bytes));

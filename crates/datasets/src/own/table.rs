@@ -7,7 +7,7 @@ use crate::nearest::known;
 use crate::preparation::{Encoding, TablePreparation, names};
 use crate::records::Targets;
 use crate::schema::Schema;
-use crate::target::{Target, Weighting, fields};
+use crate::target::{Target, Weighting};
 use crate::{Opened, Options};
 use anyhow::{Context, Result, ensure};
 use std::collections::HashSet;
@@ -28,13 +28,13 @@ pub(super) struct Cells {
 /// Opens the table and, if there is one, the test file.
 pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Opened> {
     options.test.check()?;
-    let fields = fields(&options.schema.label, "column")?;
-    let target = options.schema.target()?;
+    let fields = options.schema.label.fields("column")?;
+    let target = options.schema.label.target()?;
     let reader = Reader {
         schema: &options.schema,
         target: &target,
         fields: &fields,
-        weighting: options.schema.weighting()?,
+        weighting: options.schema.label.weighting()?,
         estimate: options.estimate_bounds,
         bad_records: &options.bad_records,
     };
@@ -171,7 +171,7 @@ impl Reader<'_> {
         Cells {
             cells: Vec::new(),
             unbounded: Vec::new(),
-            labels: self.target.none(),
+            labels: Targets::of(self.target),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::batch::Labels;
 use crate::random::SplitMix;
-use crate::target::{NumberLoss, TargetKind, Truth};
+use crate::target::{NumberLoss, Target, TargetKind, Truth};
 use anyhow::{Result, bail, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
 
@@ -38,6 +38,15 @@ impl From<Vec<u16>> for Targets {
 }
 
 impl Targets {
+    /// No records yet of a target.
+    pub fn of(target: &Target) -> Self {
+        let loss = match target {
+            Target::Number(number) => number.loss,
+            _ => NumberLoss::default(),
+        };
+        Self::none(target.kind(), target.names().len(), loss)
+    }
+
     /// No records yet, of a kind with so many outputs.
     pub fn none(kind: TargetKind, outputs: usize, loss: NumberLoss) -> Self {
         let of = match kind {

@@ -1,6 +1,6 @@
 //! Numbers, labels and weights: what is read, what becomes of it, and what is left out.
 
-use crate::target::{Truth, Weighting};
+use crate::target::Truth;
 use crate::{LabelSchema, NumberLoss, Schema, Target, TargetKind};
 
 fn label(text: &str) -> LabelSchema {
@@ -10,10 +10,9 @@ fn label(text: &str) -> LabelSchema {
 
 #[test]
 fn numbers_are_clamped_and_scaled() {
-    let target = Target::declared(&label(
-        "column = \"y\"\nmin = -10\nmax = 30\nloss = \"huber\"",
-    ))
-    .unwrap();
+    let target = label("column = \"y\"\nmin = -10\nmax = 30\nloss = \"huber\"")
+        .target()
+        .unwrap();
     let fields = ["y".to_string()];
     for (value, scaled) in [
         ("-10", 0.0),
@@ -47,18 +46,17 @@ fn numbers_are_clamped_and_scaled() {
 #[test]
 fn labels_are_read_from_columns_and_from_lists() {
     let declared = label("columns = [\"a\", \"b\"]");
-    let columns = Target::declared(&declared).unwrap();
-    let fields = crate::target::fields(&declared, "column").unwrap();
+    let columns = declared.target().unwrap();
+    let fields = declared.fields("column").unwrap();
     assert_eq!(fields, ["a", "b"]);
     assert_eq!(
         columns.read(&["1", " No"], &fields).unwrap(),
         Truth::Labels(vec![1, 0])
     );
     assert!(columns.read(&["1", "maybe"], &fields).is_err());
-    let listed = Target::declared(&label(
-        "column = \"y\"\nseparator = \";\"\nclasses = [\"a\", \"b\"]",
-    ))
-    .unwrap();
+    let listed = label("column = \"y\"\nseparator = \";\"\nclasses = [\"a\", \"b\"]")
+        .target()
+        .unwrap();
     let fields = ["y".to_string()];
     for (value, set) in [
         ("a;b", [1, 1]),
@@ -83,8 +81,7 @@ fn labels_are_read_from_columns_and_from_lists() {
 fn weights_lie_between_nothing_and_one() {
     let schema = "column = \"y\"\nclasses = [\"a\", \"b\"]\nclass-weights = [1.0, 4.0]\nweight = \"w\"\nweight-max = 10";
     let label = label(schema);
-    let target = Target::declared(&label).unwrap();
-    let weighting = Weighting::declared(&label, &target).unwrap();
+    let weighting = label.weighting().unwrap();
     let of = |class, weight| weighting.of(&Truth::Class(class), Some(weight)).unwrap();
     assert_eq!(of(1, "10"), 1.0);
     assert_eq!(of(1, "1000"), 1.0);
