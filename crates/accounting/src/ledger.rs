@@ -132,7 +132,7 @@ pub enum LedgerError {
     #[error("the ledger has no rounds; nothing was released, so there is nothing to account")]
     Empty,
     /// More rounds than can be counted exactly.
-    #[error("the ledger counts more than {limit} rounds in all")]
+    #[error("the ledger has more than {limit} rounds in all")]
     TooManyRounds {
         /// The limit.
         limit: u64,

@@ -1,6 +1,9 @@
 //! What another library says that a run released.
 
+use serde::de::IntoDeserializer;
+use serde::de::value::Error as UnknownName;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 use tacita_accounting::{AccountError, Ledger, LedgerError, RandomRuns};
 use thiserror::Error;
 
@@ -60,6 +63,22 @@ pub enum Divisor {
     /// Nobody said.
     #[default]
     Unknown,
+}
+
+impl FromStr for Batches {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Self::deserialize(name.into_deserializer())
+    }
+}
+
+impl FromStr for Divisor {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Self::deserialize(name.into_deserializer())
+    }
 }
 
 impl History {

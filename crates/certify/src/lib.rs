@@ -41,3 +41,8 @@ pub use file::{METADATA_KEY, read_file};
 pub use finding::{Finding, Kind, Weight};
 pub use forms::read;
 pub use history::{Batches, Divisor, Events, History, HistoryError};
+
+/// Keeps the example of the README running.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,8 @@
 //! The command `tacita` as a library: from settings to a private run, and from a run to its report.
 //!
 //! ```text
-//! commands ──▶ tune ──▶ run ──▶ report ──▶ plot ──▶ number
+//! commands ──▶ tune ──▶ run ──▶ report ──▶ plot
+//!                        │        ├─────▶ utility
 //!                        ├────▶ models   └──▶ run_files, files
 //!                        └────▶ data sets, a crate of their own
 //! ```
@@ -12,10 +13,12 @@
 //! | [`run`] | a training run: settings, public facts, the planned run, the run folder, its outcome |
 //! | [`tune`] | a private search whose budget covers all its runs |
 //! | [`report`] | the privacy report of a run folder, as HTML and JSON |
+//! | [`utility`] | how good a model is: figures, exact or from noisy tables with error bands |
 //! | [`models`] | the models that can be named, made of private layers |
 //! | [`run_files`], [`files`] | names of the files of a run; files written whole, kept through a crash, or locked |
-//! | [`plot`], [`number`] | charts as SVG; numbers rounded in the safe direction |
+//! | [`plot`] | charts as SVG |
 //! | [`device`], [`memory`] | the CPU or a GPU by name; what the process uses of memory |
+//! | [`exit_codes`] | what the program tells the shell |
 //!
 //! Privacy rests on the crates [`tacita`] and [`tacita_accounting`]; this one chooses what they are asked to do,
 //! writes down what they released, and says what it costs. Nothing it prints is NOT PRIVATE by design except
@@ -40,18 +43,22 @@
 
 pub mod commands;
 pub mod device;
+pub mod exit_codes;
 pub mod files;
 pub mod memory;
 pub mod models;
-pub mod number;
 pub mod plot;
 pub mod report;
 pub mod run;
 pub mod run_files;
+#[cfg(test)]
+mod testkit;
 pub mod tune;
+pub mod utility;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
+use exit_codes::BAD_INPUT;
 use std::process::ExitCode;
 
 /// Differentially private deep learning.
@@ -80,12 +87,11 @@ enum Command {
     Calibrate(commands::calibrate::Args),
     /// The privacy report of a run: one HTML page, and JSON.
     Report(commands::report::Args),
+    /// State what the run of another library really costs, beside the ε it reported.
+    Certify(commands::certify::Args),
     /// Search for settings privately: the budget covers the whole search.
     Tune(commands::tune::Args),
 }
-
-/// The status for bad input, which is also what clap uses for bad arguments.
-pub const BAD_INPUT: u8 = 2;
 
 /// As much stack as a main thread has.
 const STACK_BYTES: usize = 8 << 20;
@@ -140,6 +146,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Predict(args) => commands::predict::run(&args),
         Command::Report(args) => done(commands::report::run(&args)),
         Command::Account(args) => done(commands::account::run(&args)),
+        Command::Certify(args) => commands::certify::run(&args),
         Command::Calibrate(args) => done(commands::calibrate::run(&args)),
         Command::Tune(args) => commands::tune::run(&args),
     }

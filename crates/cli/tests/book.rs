@@ -75,8 +75,7 @@ fn keys(name: &str, text: &str, arguments: &[&str]) -> Names {
         .or_else(|| error.split_once("expected "));
     let (_, known) = known.unwrap_or_else(|| panic!("{error}"));
     let quoted = known.split(['“', '”', '`']).skip(1).step_by(2);
-    // Old spellings are still read.
-    let keys: Names = quoted.map(|key| key.replace('_', "-")).collect();
+    let keys: Names = quoted.map(String::from).collect();
     assert!(!keys.is_empty(), "{error}");
     keys
 }

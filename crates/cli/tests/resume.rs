@@ -1,4 +1,4 @@
-//! Runs that die or are stopped at any moment, and go on.
+//! Runs that die or are stopped at any moment, and are resumed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -50,7 +50,7 @@ fn kill_after(mut child: Child, wait: Duration) -> bool {
     died.is_none()
 }
 
-/// Starts a run, or goes on with it if it got so far that it can be.
+/// Starts a run, or resumes it if it got so far that it can be.
 fn start_or_resume(steps: &str, extra: &[&str], out: &Path) -> Child {
     if out.join("run.json").exists() {
         return command(&["resume", "--quiet", path(out)]).spawn().unwrap();
@@ -192,7 +192,7 @@ fn a_resumed_private_run_takes_fresh_keys() {
 }
 
 #[test]
-fn ctrl_c_checkpoints_says_what_was_spent_and_the_run_can_go_on() {
+fn ctrl_c_checkpoints_says_what_was_spent_and_the_run_can_be_resumed() {
     let extra = ["--seed", "3"];
     let unbroken = fresh("resume", "uninterrupted");
     common::printed(&small("1000", &extra, &unbroken));
@@ -240,7 +240,7 @@ fn a_run_that_went_back_can_be_stopped_and_resumed() {
         text(&output.stderr)
     );
     tacita::read_ledger_file(&out.join("ledger.jsonl")).unwrap();
-    // It goes on: killed on the way, or at its end.
+    // It resumes: killed on the way, or at its end.
     let child = command(&["resume", "--quiet", path(&out)]).spawn().unwrap();
     kill_after(child, Duration::from_millis(500));
 }
@@ -327,7 +327,7 @@ fn a_ledger_that_was_edited_is_behind_or_is_another_is_refused() {
 }
 
 #[test]
-fn settings_that_were_edited_do_not_go_on_under_the_old_ledger() {
+fn settings_that_were_edited_do_not_resume_under_the_old_ledger() {
     let out = killed("settings", &[]);
     let file = out.join("run.json");
     let record = fs::read_to_string(&file).unwrap();

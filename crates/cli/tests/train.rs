@@ -364,7 +364,9 @@ fn folder_of_a_private_run_holds_public_things_only() {
                  parameters optimizer learning_rate points clipping thresholds plan neighbours rounds \
                  sampling kind rate noise_multipliers times phases queries delta delta_reserved budget \
                  rounds_made keys diagnostics tuning evaluation on records accuracy over_steps released precision \
-                 version";
+                 version utility target count_noise value majority_share balanced_accuracy roc_area average_precision \
+                 f1 log_loss brier calibration_error per_class class recall confusion calibration predicted observed roc \
+                 precision_recall warnings";
     // Computed from the facts alone.
     let report = "tacita_report facts guarantee private text epsilon_lower epsilon_upper not_private_because \
                   refusal accountant stopped_early figures comparison certified rdp clt estimate upper lower \

@@ -25,6 +25,7 @@ mod digits;
 mod download;
 mod formats;
 mod hex;
+mod image_size;
 mod known;
 mod locate;
 pub mod nearest;
@@ -32,12 +33,15 @@ mod own;
 mod preparation;
 pub mod random;
 mod records;
+pub mod renamed_keys;
 mod schema;
 mod split;
 mod statistics;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod testkit;
+mod texts;
+mod word_vectors;
 
 pub use bad_record::{BadRecords, Listed};
 pub use batch::Labelled;
@@ -50,12 +54,13 @@ pub use locate::Places;
 pub use locate::cache_folder;
 pub use own::{
     Field, Format, Hint, InputOptions, Inputs, NewInput, Opened, Problem, Seen, Take, TestChoice,
-    Unbounded, fields, read_inputs,
+    Unbounded, fields, read_inputs, skeleton,
 };
-pub use preparation::{Basis, Features, InputPreparation, Preparation, WordVectors};
+pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Tokens, chunks};
-pub use schema::{BadRows, Schema, TextEncoding, skeleton};
+pub use schema::{BadRows, Schema, TextEncoding};
 pub use statistics::records_for_bounds;
+pub use word_vectors::WordVectors;
 
 use anyhow::Result;
 use std::path::PathBuf;
@@ -192,7 +197,7 @@ pub fn word_vectors(
     };
     let mut options = options.clone();
     options.schema.text.word_vectors = Some(words);
-    builtin::vectors(&options)
+    texts::vectors(&options)
 }
 
 /// The examples of the README.

@@ -1,12 +1,14 @@
 //! What error messages show: the value seen, cut short, and the name that was meant.
 
+use super::renamed_keys::is_old;
+
 /// An error of TOML in words: an unknown key is named with the nearest known one.
 pub fn toml_error(error: &toml::de::Error) -> anyhow::Error {
     let message = error.message();
     let mut quoted = message.split('`').skip(1).step_by(2);
     match quoted.next() {
         Some(key) if message.contains("unknown field") => {
-            let names: Vec<&str> = quoted.collect();
+            let names: Vec<&str> = quoted.filter(|name| !is_old(name)).collect();
             anyhow::anyhow!("there is no setting {}{}", shown(key), known(key, &names))
         }
         _ => anyhow::anyhow!("{}", error.to_string().trim_end()),

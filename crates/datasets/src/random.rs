@@ -1,4 +1,4 @@
-//! Made-up values: quick, the same on every machine, and never used where privacy rests on them.
+//! Synthetic values: quick, the same on every machine, and never used where privacy rests on them.
 
 /// The SplitMix64 generator (Steele, Lea and Flood 2014).
 #[derive(Debug)]

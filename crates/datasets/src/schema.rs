@@ -1,13 +1,17 @@
 //! What the owner of a data set declares to be public about it, in TOML.
 
 mod column;
+mod distinct;
 mod identifiers;
-mod skeleton;
+mod keys;
 mod undeclared;
 
+pub(crate) use column::BUCKETS;
 pub use column::{ColumnKind, ColumnSchema};
 pub use identifiers::is_named_like_an_identifier;
-pub use skeleton::skeleton;
+pub(crate) use keys::{key, quoted};
+
+use distinct::distinct;
 
 use super::nearest::{known, toml_error};
 use super::preparation::{Column, Encoding, MissingValues, Picture, TablePreparation, names};
@@ -21,7 +25,7 @@ use std::path::Path;
 ///
 /// ```toml
 /// records = 5000                    # how many there are, if that is public
-/// bad_rows = "drop"                 # the rule for records that cannot be used, and the only one
+/// bad-rows = "drop"                 # the rule for records that cannot be used, and the only one
 ///
 /// [label]
 /// column = "outcome"
@@ -40,12 +44,12 @@ use std::path::Path;
 /// kind = "ignored"
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Schema {
     /// The number of records, where it is public.
     pub records: Option<u64>,
     /// What to do with a record that cannot be read.
-    #[serde(alias = "bad-rows")]
+    #[serde(alias = "bad_rows")]
     pub bad_rows: BadRows,
     /// What separates the fields of a CSV file, a comma unless declared.
     pub delimiter: Option<char>,
@@ -124,14 +128,14 @@ pub struct LabelSchema {
 
 /// How texts are prepared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TextSchema {
     /// Numbers that words are hashed into; 10,000 unless declared.
     pub vocabulary: Option<usize>,
     /// Words of a text that are used.
     pub length: Option<usize>,
     /// Use public vectors of so many words instead of hashing.
-    #[serde(alias = "word-vectors")]
+    #[serde(alias = "word_vectors")]
     pub word_vectors: Option<usize>,
 }
 
@@ -147,7 +151,7 @@ impl Schema {
     pub fn check_bad_rows(&self) -> Result<()> {
         ensure!(
             self.bad_rows == BadRows::Drop,
-            "bad_rows = \"error\" cannot be kept by a private run: whether it stops would tell whether a single \
+            "bad-rows = \"error\" cannot be kept by a private run: whether it stops would tell whether a single \
              record is good. Leave the line out, and such records are left out; `tacita check` lists them \
              beforehand. Nothing was spent"
         );
@@ -265,21 +269,4 @@ pub(super) fn check_classes(classes: &[String]) -> Result<()> {
         super::nearest::shown(&classes[0])
     );
     distinct(classes, "class")
-}
-
-fn distinct(names: &[String], what: &str) -> Result<()> {
-    let mut seen = std::collections::BTreeSet::new();
-    for name in names {
-        ensure!(
-            seen.insert(name.trim()),
-            "the {what} {} is declared twice",
-            super::nearest::shown(name)
-        );
-        ensure!(
-            name.trim() == name,
-            "the {what} {} has spaces at its ends, which are taken off the values read",
-            super::nearest::shown(name)
-        );
-    }
-    Ok(())
 }

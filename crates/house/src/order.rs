@@ -46,38 +46,16 @@ pub const ORDER: Order = Order {
         "pld::search",
         "a bound holds whatever was chosen",
     )],
-    known: &[
-        (
-            "tacita-python",
-            "errors",
-            "border",
-            "both turn a failure into an exception",
-        ),
-        (
-            "tacita-datasets",
-            "own",
-            "builtin",
-            "texts of the user are read like built-in ones",
-        ),
-        (
-            "tacita-datasets",
-            "formats",
-            "records",
-            "mosaics are read as records",
-        ),
-        (
-            "tacita-datasets",
-            "records",
-            "preparation",
-            "rows hold word vectors",
-        ),
-    ],
+    known: &[(
+        "tacita-python",
+        "errors",
+        "border",
+        "both turn a failure into an exception",
+    )],
     most_files_in_a_circle: 7,
     known_circles: &[
         ("tacita", "compute::backend::gpu", 17),
-        ("tacita-cli", "run", 38),
-        ("tacita-datasets", "own", 20),
-        ("tacita-datasets", "preparation", 15),
+        ("tacita-datasets", "own", 18),
     ],
 };
 

@@ -1,9 +1,9 @@
 //! The vocabulary of the project: words with a plainer or more usual equivalent do not occur in the
-//! documents, in documentation comments and in public names, and nothing speaks of the place where it
-//! was written.
+//! documents, in documentation comments, in public names and in what programs print.
 
 use crate::repository::Repository;
 use anyhow::{Context, Result};
+use proc_macro2::{TokenStream, TokenTree};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use syn::visit::{self, Visit};
 
@@ -31,6 +31,7 @@ pub const AVOIDED: &[Avoided] = &[
     word("went on", "resumed, or continued"),
     word("taken up", "resumed"),
     word("made-up", "synthetic"),
+    word("takes up", "resumes"),
     word("counts more", "takes precedence"),
     word("count more", "take precedence"),
     word("dearest", "most expensive"),
@@ -186,6 +187,70 @@ impl<'a> Visit<'a> for Names {
     }
 }
 
+/// The texts in a Rust file that its users may see: string literals, also those in macros such as `format!`
+/// and in attributes such as clap's help, but not those of tests.
+pub fn rust_texts(source: &str) -> Result<Vec<String>> {
+    let mut texts = Texts(vec![]);
+    texts.visit_file(&syn::parse_file(source)?);
+    Ok(texts.0)
+}
+
+struct Texts(Vec<String>);
+
+impl Texts {
+    fn add_all(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => self.add_all(group.stream()),
+                TokenTree::Literal(literal) => {
+                    if let Ok(text) = syn::parse_str::<syn::LitStr>(&literal.to_string()) {
+                        self.0.push(text.value());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Texts {
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        let attributes = match item {
+            syn::Item::Mod(module) => &module.attrs[..],
+            syn::Item::Fn(function) => &function.attrs[..],
+            _ => &[],
+        };
+        if !attributes.iter().any(is_for_tests) {
+            visit::visit_item(self, item);
+        }
+    }
+    fn visit_attribute(&mut self, attribute: &'a syn::Attribute) {
+        // Documentation is prose, which is read elsewhere; serde knows names of earlier versions.
+        if ["command", "arg", "error"]
+            .iter()
+            .any(|name| attribute.path().is_ident(name))
+            && let syn::Meta::List(list) = &attribute.meta
+        {
+            self.add_all(list.tokens.clone());
+        }
+    }
+    fn visit_macro(&mut self, call: &'a syn::Macro) {
+        self.add_all(call.tokens.clone());
+    }
+    fn visit_lit_str(&mut self, literal: &'a syn::LitStr) {
+        self.0.push(literal.value());
+    }
+}
+
+/// Whether an attribute is `#[test]` or `#[cfg(test)]`.
+fn is_for_tests(attribute: &syn::Attribute) -> bool {
+    match &attribute.meta {
+        syn::Meta::Path(path) => path.is_ident("test"),
+        syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
+        syn::Meta::NameValue(_) => false,
+    }
+}
+
 /// A name as words: `goOn`, `GoOn` and `go_on` are `go on`.
 pub fn as_words(name: &str) -> String {
     let mut words = String::new();
@@ -215,8 +280,20 @@ pub fn problems(repository: &Repository) -> Result<Vec<String>> {
         .with_extension("rs")
         .filter(|file| !is_exempt(file))
     {
+        let source = repository.read(file)?;
         let (documentation, names) =
-            rust_words(&repository.read(file)?).with_context(|| format!("{file} is not Rust"))?;
+            rust_words(&source).with_context(|| format!("{file} is not Rust"))?;
+        if !is_a_test(file) {
+            for text in rust_texts(&source)? {
+                let found = AVOIDED
+                    .iter()
+                    .filter(|avoided| avoided.in_names && avoided.is_in(&text));
+                problems.extend(found.map(|avoided| {
+                    let (words, instead) = (avoided.words, avoided.instead);
+                    format!("{file}: a text with “{words}”: write {instead}: {text:?}")
+                }));
+            }
+        }
         problems.extend(in_prose(file, &prose(&documentation)));
         for name in names {
             let words = as_words(&name);
@@ -227,6 +304,11 @@ pub fn problems(repository: &Repository) -> Result<Vec<String>> {
         }
     }
     Ok(problems)
+}
+
+/// Whether a whole file is about tests, whose texts nobody else sees.
+fn is_a_test(file: &str) -> bool {
+    file.contains("/tests/") || file.ends_with("/tests.rs")
 }
 
 /// The changelog tells of the past in its words; this crate and the glossary name what they avoid.

@@ -24,3 +24,8 @@ pub mod softmax;
 mod testkit;
 pub mod update;
 mod vector;
+
+/// Keeps the example of the README running.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

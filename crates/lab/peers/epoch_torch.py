@@ -68,13 +68,13 @@ def private(mode, model, optimizer, loss, loader):
 
 
 def records(quick):
-    """MNIST's training images from TACITA_DATA, else made-up ones, as tensors; and which."""
+    """MNIST's training images from TACITA_DATA, else synthetic ones, as tensors; and which."""
     folder = Path(os.environ.get("TACITA_DATA", "")) / "mnist"
     images, labels = folder / "train-images-idx3-ubyte", folder / "train-labels-idx1-ubyte"
     pixels = None if quick else read(images, header=16)
     if pixels is None:
         random = numpy.random.default_rng(0)
-        count, origin = (1_000 if quick else 60_000), "made-up"
+        count, origin = (1_000 if quick else 60_000), "synthetic"
         pixels = random.integers(0, 256, count * 784, dtype="uint8")
         classes = random.integers(0, 10, count, dtype="uint8")
     else:

@@ -1,4 +1,4 @@
-"""Trains a small CNN on MNIST with Opacus on a card; prints seconds and accuracy as JSON.
+"""Trains a small CNN on MNIST with Opacus on a GPU; prints seconds and accuracy as JSON.
 
   python3 crates/lab/peers/mnist_opacus.py FOLDER_OF_MNIST [--epsilon 1.2]
 
@@ -23,7 +23,7 @@ warnings.filterwarnings("ignore")
 
 
 class Images(torch.utils.data.Dataset):
-    """Images and labels on the card; a batch is taken at once rather than record by record."""
+    """Images and labels on the GPU; a batch is taken at once rather than record by record."""
 
     def __init__(self, images, labels):
         self.images, self.labels = images, labels

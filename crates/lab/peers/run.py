@@ -52,7 +52,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=3.0, help="timed steps of a process")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds of a process")
     parser.add_argument("--memory-gib", type=float, default=14.0, help="limit of a process")
-    parser.add_argument("--quick", action="store_true", help="an epoch of 1,000 made-up images")
+    parser.add_argument("--quick", action="store_true", help="an epoch of 1,000 synthetic images")
     parser.add_argument("--tacita", default=str(ROOT / "target/release/tacita-lab"))
     parser.add_argument("--home", default=str(ROOT / "target/peers"), help="for environments")
     parser.add_argument("--torch-python", help="an interpreter that has PyTorch and Opacus")

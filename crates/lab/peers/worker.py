@@ -65,10 +65,10 @@ def import_framework(mode, threads, fastdp_source):
 
 
 def measure_step(arguments):
-    from workloads import WORKLOADS, made_up_batch
+    from workloads import WORKLOADS, synthetic_batch
 
     name, mode = arguments.workload, arguments.mode
-    batch = made_up_batch(name, WORKLOADS[name].batch)
+    batch = synthetic_batch(name, WORKLOADS[name].batch)
     if mode.startswith("jax"):
         from step_jax import make_step
 

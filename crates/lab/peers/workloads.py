@@ -1,4 +1,4 @@
-"""The workloads of `tacita-lab bench step`: sizes, optimisers and made-up data of the same shapes."""
+"""The workloads of `tacita-lab bench step`: sizes, optimisers and synthetic data of the same shapes."""
 
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ def check_parameters(name, count):
         raise RuntimeError(f"{name} should have {wanted} parameters, not {count}")
 
 
-def made_up_batch(name, batch):
+def synthetic_batch(name, batch):
     """Inputs and targets of one batch, as NumPy arrays; images are channels first."""
     import numpy
 

@@ -67,7 +67,7 @@ fn parsed(arguments: &[&str]) -> Value {
 #[test]
 fn epoch_makes_a_step_for_each_expected_batch_and_waits_less_than_it_takes() {
     let printed = parsed(&["epoch", "--quick", "--batch", "100", "--json"]);
-    assert_eq!(printed["data"], "made-up");
+    assert_eq!(printed["data"], "synthetic");
     assert!(printed["data_note"].is_string());
     assert_eq!(printed["records"], 1_000);
     assert_eq!(printed["steps"], 10);

@@ -46,7 +46,7 @@ fn refused(arguments: &[&str], wanted: &[&str]) {
     }
 }
 
-/// A made-up MNIST of the published size would be large; the embedded digits are no table of a paper. So this
+/// A synthetic MNIST of the published size would be large; the embedded digits are no table of a paper. So this
 /// test needs the real set and says so where it is missing.
 fn mnist_is_here() -> bool {
     let options = Options {

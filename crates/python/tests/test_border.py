@@ -41,7 +41,7 @@ def test_a_panic_is_an_exception_of_ours():
         _tacita.panic_for_tests()
     assert isinstance(caught.value, tacita.TacitaError)
     assert isinstance(caught.value, RuntimeError)
-    # And the module goes on working.
+    # And the module still works.
     assert float(tacita.epsilon(noise=2.0, rate=0.1, steps=10, delta=1e-5)) > 0
 
 

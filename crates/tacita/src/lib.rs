@@ -153,6 +153,11 @@ pub use training::weights_from_file::{StartError, Started, start_from};
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// Keeps the example of this crate's README running.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeOfCrate;
+
 /// Keeps the examples of the book's page on policies running.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/src/reference/policies.md")]

@@ -191,7 +191,7 @@ fn children(event: &Map<String, Value>) -> Result<Vec<&Map<String, Value>>, Hist
 fn product(times: u64, count: u64, class: &str) -> Result<u64, HistoryError> {
     times
         .checked_mul(count)
-        .ok_or_else(|| HistoryError::field(class, "counts more events than can be counted"))
+        .ok_or_else(|| HistoryError::field(class, "stands for more events than can be counted"))
 }
 
 fn refused(name: &str, why: &str) -> HistoryError {

@@ -1,9 +1,8 @@
 //! `tacita account`: what a plan or a run's ledger costs.
 
-use super::choice::{Choice, Choices};
-use super::plan::SizeArgs;
+use super::accountants::{Choice, Choices};
+use super::run_size::SizeArgs;
 use super::statement::{check_finite, circumstances, figure, short, to_json, warrant};
-use crate::number::{exact, up};
 use crate::plot;
 use crate::run::{PartOfSearch, RunFolder};
 use crate::tune;
@@ -12,6 +11,7 @@ use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tacita::{LedgerRecord, SearchKind};
+use tacita_accounting::decimal::{exact, up};
 use tacita_accounting::{Ledger, Reading, check_delta, check_epsilon, whole_grid};
 
 /// Arguments of `tacita account`.

@@ -1,8 +1,8 @@
 //! `tacita calibrate`: the least noise that keeps a budget, or the most steps.
 
 use super::account::read_ledger;
-use super::choice::{Choice, Choices};
-use super::plan::SizeArgs;
+use super::accountants::{Choice, Choices};
+use super::run_size::SizeArgs;
 use super::schedule::Schedule;
 use super::statement::{circumstances, figure, short, to_json, up, warrant};
 use crate::plot;
@@ -162,9 +162,8 @@ fn schedules(args: &Args) -> Result<Vec<Schedule>> {
     if args.growing_mu.is_empty() {
         return Ok(vec![Schedule::Constant { steps }]);
     }
-    (args.growing_mu.iter())
-        .map(|&growth| Schedule::growing_mu(growth, steps))
-        .collect()
+    let growing = |&growth| Schedule::GrowingMu { growth, steps };
+    Ok(args.growing_mu.iter().map(growing).collect())
 }
 
 fn least_noise(
@@ -177,7 +176,7 @@ fn least_noise(
     let sampling = Sampling::Poisson {
         rate: args.size.rate()?,
     };
-    let mut shape = schedule.shape(spent, sampling);
+    let mut shape = schedule.shape(spent, sampling)?;
     if let Some(share) = args.side_query_increase {
         shape = shape.with_noise_increase(share)?;
     } else if let Some(noise_multiplier) = args.side_query_noise {

@@ -1,10 +1,10 @@
 //! `tacita check`: what is wrong with records, for the operator's eyes only.
 
-use crate::number::count;
 use crate::run::Settings;
 use anyhow::{Result, ensure};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use tacita_accounting::decimal::count;
 use tacita_datasets::{self as datasets, BadRecords, Listed, Opened, Source};
 
 /// Arguments of `tacita check`.
@@ -23,7 +23,7 @@ Examples:
   tacita check run.toml --show-values"
 )]
 pub struct Args {
-    /// Settings in TOML, with the names of the flags; flags count more
+    /// Settings in TOML, with the names of the flags; flags take precedence
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]

@@ -1,14 +1,15 @@
 //! One file per subcommand, and what they share.
 
 pub mod account;
+mod accountants;
 pub mod calibrate;
+pub mod certify;
 pub mod check;
-mod choice;
 mod dry_run;
-mod plan;
 pub mod predict;
 pub mod report;
 pub mod resume;
+mod run_size;
 mod schedule;
 pub mod schema;
 mod statement;

@@ -3,6 +3,7 @@
 mod output;
 
 use crate::device::host;
+use crate::exit_codes::SOME_UNUSABLE;
 use crate::models::ModelSpec;
 use crate::run::{RunFolder, Workbench, workbench};
 use anyhow::{Result, bail};
@@ -11,9 +12,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tacita_datasets::{self as datasets, InputOptions, Inputs, NewInput, Take};
-
-/// The status where some records could not be used, all others being answered.
-const SOME_UNUSABLE: u8 = 3;
 
 /// Arguments of `tacita predict`.
 #[derive(Debug, clap::Args)]
@@ -71,7 +69,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let (folder, record) = RunFolder::open(&args.folder)?;
     if !folder.model().exists() {
         bail!(
-            "{} does not exist: the run has not finished; go on with: tacita resume {}",
+            "{} does not exist: the run has not finished; resume it by: tacita resume {}",
             folder.model().display(),
             args.folder.display()
         );

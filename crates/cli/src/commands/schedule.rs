@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
-use tacita_accounting::calibrate::{MOST_DISTINCT, QueryNoise, Shape};
+use tacita_accounting::calibrate::{QueryNoise, Shape};
 use tacita_accounting::{Ledger, Sampling};
 
 /// Relative noise of the steps; the scale is what calibration finds.
@@ -24,19 +24,6 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// A growing-μ schedule, checked.
-    pub fn growing_mu(growth: f64, steps: u64) -> Result<Self> {
-        ensure!(
-            growth > 0.0 && growth.is_finite(),
-            "--growing-mu must be a finite number above 0, got {growth}"
-        );
-        ensure!(
-            steps <= MOST_DISTINCT,
-            "a schedule whose noise changes every step may have {MOST_DISTINCT} steps, got {steps}"
-        );
-        Ok(Self::GrowingMu { growth, steps })
-    }
-
     /// A table from a file with a JSON array of numbers.
     pub fn read(path: &Path) -> Result<Self> {
         let name = path.display();
@@ -87,16 +74,17 @@ impl Schedule {
     }
 
     /// The schedule after the rounds of `spent`, up to its scale.
-    pub fn shape(&self, spent: &Ledger, sampling: Sampling) -> Shape {
+    pub fn shape(&self, spent: &Ledger, sampling: Sampling) -> Result<Shape> {
         let shape = Shape::after(spent);
         let step =
             |shape: Shape, relative: f64| shape.then(sampling, QueryNoise::Scaled(relative), 1);
-        match self {
+        Ok(match self {
             Self::Constant { steps } => shape.then(sampling, QueryNoise::Scaled(1.0), *steps),
-            Self::GrowingMu { growth, steps } => (1..=*steps)
-                .map(|t| growth.powf(-(t as f64) / *steps as f64))
-                .fold(shape, step),
+            Self::GrowingMu { growth, steps } => {
+                let growing = Shape::growing_mu(sampling, *steps, *growth);
+                shape.followed_by(&growing.context("--growing-mu")?)
+            }
             Self::Table(table) => table.iter().copied().fold(shape, step),
-        }
+        })
     }
 }

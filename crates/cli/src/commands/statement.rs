@@ -1,8 +1,8 @@
 //! How figures are shown: rounded against us, `≤` for bounds, `≈` for estimates.
 
-use crate::number::{Rounding, decimal};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
+use tacita_accounting::decimal::{Rounding, decimal};
 use tacita_accounting::{Ledger, Neighbours, Reading, Sampling};
 
 /// Digits shown to people; JSON carries all.
@@ -166,6 +166,7 @@ fn range(values: &[f64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testkit::{awkward, bounds};
 
     #[test]
     fn printed_bounds_never_lie_below_the_value() {
@@ -180,14 +181,37 @@ mod tests {
             1e-5,
         ] {
             let shown: f64 = up(value).parse().unwrap_or(f64::NAN);
-            assert!(shown >= value * (1.0 - 1e-15), "{shown} for {value}");
+            assert!(shown >= value, "{shown} for {value}");
             assert!(shown <= value * 1.000_2, "{shown} for {value}");
             let shown: f64 = down(value).parse().unwrap_or(f64::NAN);
-            assert!(shown <= value * (1.0 + 1e-15) && shown >= value * 0.999_8);
+            assert!(shown <= value && shown >= value * 0.999_8);
         }
         assert_eq!(up(1.662_194_9), "1.6622");
         assert_eq!(up(3.0), "3");
         assert_eq!(down(1e-9), "1e-9");
+    }
+
+    #[test]
+    fn no_statement_prints_a_bound_below_the_proved_one() {
+        for epsilon in awkward() {
+            let bracket = Reading::Bracket {
+                lower: epsilon,
+                upper: epsilon,
+            };
+            for reading in [bracket, Reading::UpperBound(epsilon)] {
+                assert!(bounds(&figure(reading), "≤ ")[0] >= epsilon, "{epsilon:e}");
+            }
+            let words = warrant(bracket);
+            assert!(
+                bounds(&words, "between ")[0] <= epsilon,
+                "{epsilon:e}: {words}"
+            );
+            assert!(
+                bounds(&words, " and ")[0] >= epsilon,
+                "{epsilon:e}: {words}"
+            );
+            assert_eq!(to_json(bracket)["upper"], epsilon);
+        }
     }
 
     #[test]

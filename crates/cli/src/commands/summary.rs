@@ -1,15 +1,13 @@
 //! What a run gave, on the terminal.
 
+use crate::exit_codes::STOPPED;
 use crate::report::facts::Evaluation;
 use crate::run::{Outcome, Output, initial_weights};
 use crate::run_files::RunFiles;
+use crate::utility;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
-use tacita_accounting::decimal::count;
-
-/// The status of a run that Ctrl-C stopped, as of any program it stops.
-pub const STOPPED: u8 = 130;
 
 /// Prints what a run gave.
 pub fn print(outcome: &Outcome, as_json: bool, output: Output) -> ExitCode {
@@ -44,6 +42,7 @@ fn summary(outcome: &Outcome) -> Value {
     let report = &outcome.report;
     let mut summary = json!({
         "accuracy": accuracy,
+        "utility": outcome.utility,
         "squared_error": outcome.squared_error,
         "private": report.private,
         "epsilon": { "lower": report.epsilon_lower, "upper": report.epsilon_upper },
@@ -70,30 +69,16 @@ fn text(outcome: &Outcome) -> String {
             outcome.folder.display()
         ));
     }
-    match &outcome.evaluation {
-        Some(Evaluation::PublicTest {
-            accuracy,
-            records,
-            on,
-            ..
-        }) => lines.push(format!(
-            "Accuracy {:.1} % on {} {on}",
-            100.0 * accuracy,
-            count(*records)
+    match (&outcome.utility, &outcome.evaluation, outcome.squared_error) {
+        (Some(utility), _, _) => lines.extend(utility::words::lines(utility)),
+        // Of a run that an earlier version scored.
+        (None, Some(Evaluation::NoisyCount { accuracy, .. }), _) => {
+            lines.push(format!("Accuracy {:.1} % (noisy)", 100.0 * accuracy));
+        }
+        (None, _, Some(error)) => lines.push(format!(
+            "Mean squared error {error:.5} on public test records"
         )),
-        Some(Evaluation::NoisyCount {
-            accuracy,
-            noise_std,
-            ..
-        }) => lines.push(format!(
-            "Accuracy {:.1} % ± {:.1} % (noise) on private test records, part of the budget",
-            100.0 * accuracy,
-            100.0 * noise_std
-        )),
-        None => lines.push(match outcome.squared_error {
-            Some(error) => format!("Mean squared error {error:.5} on public test records"),
-            None => "Trained".to_string(),
-        }),
+        (None, _, None) => lines.push("Trained".into()),
     }
     lines.push(format!("\n{}", outcome.report));
     if outcome.start.is_some() {

@@ -24,7 +24,7 @@ Examples:
   tacita train run.toml --dry-run"
 )]
 pub struct Args {
-    /// Settings in TOML, with the names of the flags; flags count more
+    /// Settings in TOML, with the names of the flags; flags take precedence
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]

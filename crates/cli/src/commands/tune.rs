@@ -1,8 +1,9 @@
 //! `tacita tune`: a search for settings whose budget covers the whole search.
 
-use super::summary::STOPPED;
 use crate::device::DeviceName;
-use crate::run::Output;
+use crate::exit_codes::STOPPED;
+use crate::run::{Output, show_hints};
+
 use crate::tune;
 use anyhow::{Context, Result};
 use std::path::PathBuf;
@@ -25,10 +26,10 @@ SPACE.toml names what all runs share, and lists of values for what varies:
   clipping = [\"auto\", \"abadi:1\"]
 
   [runs]                           # of a random search
-  law = \"logarithmic\"              # or \"geometric\" or \"poisson\"
+  distribution = \"logarithmic\"     # or \"geometric\" or \"poisson\"
   mean = 10
 
-The same command goes on with a search that stopped or died.
+The same command resumes a search that stopped or died.
 
 Examples:
   tacita tune space.toml --dry-run
@@ -38,7 +39,7 @@ pub struct Args {
     /// The search space (TOML)
     #[arg(value_name = "SPACE")]
     space: PathBuf,
-    /// Folder of the search; an unfinished search in it is taken up
+    /// Folder of the search; an unfinished search in it is resumed
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
     /// Print the certified guarantee and the noise of every candidate; make nothing
@@ -60,6 +61,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let shown = args.space.display();
     let text = std::fs::read_to_string(&args.space)
         .with_context(|| format!("cannot read the search space {shown}"))?;
+    show_hints(&shown, &text);
     let output = Output {
         quiet: args.quiet,
         timing: false,
@@ -73,7 +75,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let found = tune::search(&text, out, device, output).with_context(|| format!("{shown}"))?;
     match found {
         None => {
-            eprintln!("Stopped. Go on with the same command; finished runs are not repeated.");
+            eprintln!("Stopped. Resume by the same command; finished runs are not repeated.");
             return Ok(ExitCode::from(STOPPED));
         }
         Some(found) if args.json => println!("{:#}", serde_json::to_value(&found)?),

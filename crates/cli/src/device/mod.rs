@@ -1,7 +1,7 @@
 //! Devices by name: `cpu`, `cuda`, `cuda:1`, `wgpu`.
 
 #[cfg(any(feature = "cuda", test))]
-mod full_card;
+mod out_of_memory;
 
 use anyhow::{Result, bail, ensure};
 use burn::tensor::Device;
@@ -88,7 +88,7 @@ fn cuda(number: usize) -> Result<Device> {
     if !present {
         bail!("--device cuda: this machine has no NVIDIA driver; install it, or use --device cpu");
     }
-    full_card::end_in_words();
+    out_of_memory::end_with_a_message();
     if let Some(cache) = tacita_datasets::cache_folder() {
         tacita::keep_kernels(&cache.join("kernels"));
     }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_precision_is_for_cards() {
+    fn mixed_precision_is_for_cuda() {
         assert!(
             DeviceName::Cuda(1)
                 .check_precision(Precision::Mixed)

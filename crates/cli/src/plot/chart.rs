@@ -50,6 +50,8 @@ pub struct Chart {
     pub log_y: bool,
     /// Whether a linear vertical axis begins at 0 even if no point is near it.
     pub from_zero: bool,
+    /// Whether both axes go from 0 to 1 at least, as shares do.
+    pub shares: bool,
     /// What is drawn.
     pub series: Vec<Series>,
     /// Points named on top of the lines.
@@ -70,6 +72,7 @@ impl Chart {
             log_x: false,
             log_y: false,
             from_zero: true,
+            shares: false,
             series: Vec::new(),
             marks: Vec::new(),
         }
@@ -86,7 +89,10 @@ impl Chart {
     /// Range of all finite points: ((least x, greatest x), (least y, greatest y)).
     pub fn range(&self) -> ((f64, f64), (f64, f64)) {
         let empty = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut range = (empty, empty);
+        let mut range = match self.shares {
+            true => ((0.0, 1.0), (0.0, 1.0)),
+            false => (empty, empty),
+        };
         let points = self
             .series
             .iter()

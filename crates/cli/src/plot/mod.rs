@@ -1,6 +1,7 @@
 //! Charts as SVG: files of their own, or parts of a page.
 
 mod chart;
+pub mod matrix;
 mod prefixes;
 mod spending;
 mod svg;

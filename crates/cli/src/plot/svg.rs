@@ -1,8 +1,8 @@
 //! Charts in SVG, readable on light and dark pages: side by side in a file, or one in a page.
 
 use super::chart::{Chart, Mark, Series, Stroke, ticks};
-use crate::number::power_of_ten;
 use std::fmt::Write;
+use tacita_accounting::decimal::power_of_ten;
 
 /// Where the axes stand.
 struct Layout {
@@ -316,7 +316,7 @@ fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -336,6 +336,7 @@ mod tests {
             log_x: false,
             log_y: false,
             from_zero: true,
+            shares: false,
             series: vec![Series {
                 name: "bracket".to_string(),
                 colour: 0,

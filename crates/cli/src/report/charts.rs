@@ -3,9 +3,9 @@
 use super::check::rounds_of_phases;
 use super::facts::{Evaluation, Facts, PhaseKind, Trace};
 use super::figures::{Figures, Spent};
-use crate::number::{exact, up};
 use crate::plot::{Chart, Mark, Series, Stroke};
 use tacita_accounting::Reading;
+use tacita_accounting::decimal::{exact, up};
 
 /// A chart and what to know when reading it.
 pub struct Explained {

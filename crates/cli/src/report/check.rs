@@ -2,6 +2,7 @@
 
 use super::facts::{Evaluation, FORMAT, Facts, KeySource, Origin, PhaseKind, Trace, Tuning};
 use super::figures;
+use crate::utility::Utility;
 use anyhow::{Context, Result, ensure};
 use tacita::LedgerRecord;
 use tacita_accounting::{Round, check_delta};
@@ -182,7 +183,8 @@ fn check_phases(facts: &Facts) -> Result<()> {
         "data preparation is said to be privately estimated, but the plan has no preparation phase \
          that pays for it"
     );
-    let noisy = matches!(facts.evaluation, Some(Evaluation::NoisyCount { .. }));
+    let noisy = matches!(facts.evaluation, Some(Evaluation::NoisyCount { .. }))
+        || facts.utility.as_ref().is_some_and(Utility::is_noisy);
     ensure!(
         !noisy || of_kind(PhaseKind::Evaluation) > 0,
         "the accuracy is said to be a noisy count, but the plan has no evaluation phase that pays for it"

@@ -2,6 +2,7 @@
 //!
 //! There is deliberately no field for a loss, a norm, a time or a realised batch size.
 
+use crate::utility::Utility;
 use serde::{Deserialize, Serialize};
 use tacita_accounting::Ledger;
 
@@ -51,6 +52,9 @@ pub struct Facts {
     pub tuning: Tuning,
     /// How well the model does, as far as that may be said.
     pub evaluation: Option<Evaluation>,
+    /// The same with every figure; facts of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utility: Option<Utility>,
     /// What leaves the trusted machine, such as `the trained model (model.safetensors)`.
     pub released: Vec<String>,
     /// Arithmetic of training, such as `32-bit floating point; norms rounded up`.

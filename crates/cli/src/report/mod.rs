@@ -11,6 +11,7 @@ mod figures;
 mod folder;
 mod odds;
 pub mod page;
+mod utility_charts;
 pub mod words;
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use super::check::rounds_of_phases;
 use super::facts::{Facts, KeySource, Origin, PhaseKind, Trace, TraceOrigin, Tuning};
 use super::figures::Figures;
-use crate::number::{count, down, exact, plain, up};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use tacita_accounting::decimal::{count, down, exact, plain, up};
 use tacita_accounting::{Neighbours, Round, Sampling};
 
 /// One statement: what it is about, and what is said.

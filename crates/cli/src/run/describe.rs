@@ -59,6 +59,7 @@ pub fn facts(open: &OpenRun<'_>, parameters: usize, course: &[Metric], scoring: 
         diagnostics: false,
         tuning: tuning(record),
         evaluation: scoring.evaluation.clone(),
+        utility: scoring.utility.clone(),
         released: vec![
             "the trained model (model.safetensors) and every checkpoint before it".into(),
             "the ledger, the settings, the course of thresholds and learning rates, and this report".into(),
@@ -93,7 +94,8 @@ fn caveats(run: &PlannedRun, record: &RunRecord, scoring: &Scoring) -> Vec<Strin
     }
     if scoring.lost {
         caveats.push(
-            "The accuracy on private test records was lost when the run died; its cost stays spent."
+            "The score on private test records was lost when the run died, or was planned by an earlier version that \
+             scored otherwise; its cost stays spent."
                 .into(),
         );
     }
@@ -243,9 +245,9 @@ fn phases(run: &PlannedRun) -> Vec<Phase> {
         ),
         phase(
             PhaseKind::Evaluation,
-            "accuracy on private test records",
+            "figures of merit on private test records",
             plan.scores(),
-            vec!["count of records".into()],
+            vec!["histogram of classes, answers and scores".into()],
         ),
     ];
     all.into_iter().filter(|phase| phase.rounds > 0).collect()

@@ -30,7 +30,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Begins anew, or goes on after a step: later lines of an earlier attempt are dropped.
+    /// Begins anew, or continues after a step: later lines of an earlier attempt are dropped.
     pub fn open(path: &Path, after: u64) -> Result<Self> {
         let old = fs::read_to_string(path).unwrap_or_default();
         let lines: Vec<Metric> = (old.lines())

@@ -2,6 +2,7 @@
 
 use super::run_folder::StartedFrom;
 use crate::report::facts::Evaluation;
+use crate::utility::Utility;
 use std::path::PathBuf;
 use tacita::Report;
 
@@ -29,6 +30,8 @@ pub struct Outcome {
     pub folder: PathBuf,
     /// The score, as far as it may be said, and what it means.
     pub evaluation: Option<Evaluation>,
+    /// Every figure of how good the model is.
+    pub utility: Option<Utility>,
     /// The mean squared error of an autoencoder on public records.
     pub squared_error: Option<f64>,
     /// Mean scores on public test records on the way, by steps made.

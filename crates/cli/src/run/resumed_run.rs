@@ -1,4 +1,4 @@
-//! A run that stopped or died, taken up where its folder left it.
+//! A run that stopped or died, resumed where its folder left it.
 
 use super::initial_weights::InitialWeights;
 use super::open_run::OpenRun;
@@ -32,12 +32,8 @@ fn resume_locked(
     let settings = given.for_run(&record, folder.path())?;
     let opened = settings.open(output.quiet)?;
     let facts = PublicFacts::of(&opened)?;
-    let committed = Committed {
-        scale: record.scale,
-        rounds: tacita::read_ledger_file(&folder.ledger())?
-            .plan
-            .rounds_made(),
-    };
+    let ledger = tacita::read_ledger_file(&folder.ledger())?;
+    let committed = Committed::to(&ledger.plan, record.scale);
     let run = PlannedRun::resumed(settings, facts, committed)?;
     let data = with_known_bounds(opened, &record)?;
     ensure!(

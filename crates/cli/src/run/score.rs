@@ -8,6 +8,8 @@ use super::workbench::{TrainedBench, Workbench};
 use crate::models::Score;
 use crate::report::facts::{Evaluation, Facts};
 use crate::run_files::RunFiles;
+use crate::utility::layout::Layout;
+use crate::utility::{self, ClassAnswers, Utility};
 use anyhow::Result;
 use tacita::{Binding, Session};
 use tacita_datasets::{RecordSet, TestSet};
@@ -17,11 +19,13 @@ use tacita_datasets::{RecordSet, TestSet};
 pub struct Scoring {
     /// The accuracy, as far as it may be said.
     pub evaluation: Option<Evaluation>,
+    /// Every figure, as far as it may be said.
+    pub utility: Option<Utility>,
     /// The mean squared error of an autoencoder on public records.
     pub squared_error: Option<f64>,
     /// Rounds of the ledger by then.
     pub rounds: u64,
-    /// Whether an accuracy was paid for that is lost.
+    /// Whether a score was paid for that is lost.
     pub lost: bool,
 }
 
@@ -59,25 +63,27 @@ impl OpenRun<'_> {
         if test.records.count() == 0 {
             return Ok(before);
         }
-        let scores = bench.scores(&test.records)?;
-        Ok(match bench.score() {
-            Score::Accuracy => Scoring {
-                evaluation: Some(Evaluation::PublicTest {
-                    on: format!("public test records of {}", self.record.name),
-                    records: scores.len() as u64,
-                    accuracy: mean(&scores),
-                    over_steps: over_steps(course),
-                }),
+        let Some(outputs) = bench.outputs(&test.records)? else {
+            return Ok(Scoring {
+                squared_error: Some(mean(&bench.scores(&test.records)?)),
                 ..before
-            },
-            Score::SquaredError => Scoring {
-                squared_error: Some(mean(&scores)),
-                ..before
-            },
+            });
+        };
+        let on = format!("public test records of {}", self.record.name);
+        let utility = utility::exact(self.answers(&outputs, &test.records), on.clone());
+        Ok(Scoring {
+            evaluation: utility.accuracy().map(|accuracy| Evaluation::PublicTest {
+                on,
+                records: outputs.len() as u64,
+                accuracy: accuracy.value,
+                over_steps: over_steps(course),
+            }),
+            utility: Some(utility),
+            ..before
         })
     }
 
-    /// Releases noisy counts of right answers and of all records, as the plan has it.
+    /// Releases noisy tables of classes, answers and scores, as the plan has it.
     fn release_score(
         &self,
         bench: &dyn Workbench,
@@ -86,30 +92,47 @@ impl OpenRun<'_> {
     ) -> Result<Scoring> {
         let plan = &self.run.plan;
         let left = plan.ledger().rounds_made() - session.ledger().rounds_made();
-        let evaluation = if left < plan.scores() {
+        let noise = self.run.settings.score_noise.unwrap_or(f64::NAN);
+        let layout = Layout::new(self.data.classes().len(), noise);
+        let (evaluation, utility) = match (bench.outputs(test)?, left) {
+            (Some(outputs), 1) if plan.scores() == 1 => {
+                let answers = self.answers(&outputs, test);
+                let released = session.score(layout.length(), layout.vectors(answers))?;
+                let on = "private test records".to_string();
+                let utility = utility::noisy(&layout, &released.values, answers.classes, on);
+                (evaluation(&utility), Some(utility))
+            }
             // Spent by an earlier attempt; what it released stands, if it was written.
-            earlier_evaluation(self.folder)
-        } else {
-            let scores = bench.scores(test)?;
-            let right = session.score(scores.iter().map(|score| *score > 0.5))?;
-            let all = session.score(scores.iter().map(|_| true))?.max(1.0);
-            let noise = self.run.settings.score_noise.unwrap_or(f64::NAN);
-            let accuracy = (right / all).clamp(0.0, 1.0);
-            Some(Evaluation::NoisyCount {
-                on: "private test records".into(),
-                accuracy,
-                noise_std: noise * (1.0 + accuracy * accuracy).sqrt() / all,
-            })
+            _ => earlier(self.folder),
         };
         let rounds = session.ledger().rounds_made();
         session.close()?;
         Ok(Scoring {
-            lost: evaluation.is_none(),
+            lost: utility.is_none(),
             evaluation,
+            utility,
             squared_error: None,
             rounds,
         })
     }
+
+    fn answers<'a>(&'a self, outputs: &'a [Vec<f32>], records: &'a RecordSet) -> ClassAnswers<'a> {
+        ClassAnswers {
+            classes: self.data.classes(),
+            outputs,
+            labels: records.labels(),
+        }
+    }
+}
+
+/// The noisy accuracy, if the noise leaves anything of it.
+fn evaluation(utility: &Utility) -> Option<Evaluation> {
+    let accuracy = utility.accuracy()?;
+    Some(Evaluation::NoisyCount {
+        on: "private test records".into(),
+        accuracy: accuracy.value,
+        noise_std: 0.5 * accuracy.plus_minus?,
+    })
 }
 
 /// Mean scores on public test records on the way, by steps made.
@@ -120,14 +143,15 @@ pub fn over_steps(course: &[Metric]) -> Vec<(u64, f64)> {
         .collect()
 }
 
-/// The noisy accuracy that an earlier attempt released and wrote down, unless it was edited since.
-fn earlier_evaluation(folder: &RunFolder) -> Option<Evaluation> {
-    let text = std::fs::read_to_string(folder.facts()).ok()?;
-    let ledger = tacita::read_ledger_file(&folder.ledger()).ok()?;
-    let binding = ledger.binding(RunFiles::FACTS, text.as_bytes());
-    if !matches!(binding, Binding::Same | Binding::None) {
-        return None;
-    }
-    let facts: Facts = serde_json::from_str(&text).ok()?;
-    facts.evaluation
+/// The noisy score that an earlier attempt released and wrote down, unless it was edited since.
+fn earlier(folder: &RunFolder) -> (Option<Evaluation>, Option<Utility>) {
+    let read = || {
+        let text = std::fs::read_to_string(folder.facts()).ok()?;
+        let ledger = tacita::read_ledger_file(&folder.ledger()).ok()?;
+        let binding = ledger.binding(RunFiles::FACTS, text.as_bytes());
+        let is_bound = matches!(binding, Binding::Same | Binding::None);
+        let facts: Facts = serde_json::from_str(&text).ok().filter(|_| is_bound)?;
+        Some((facts.evaluation, facts.utility))
+    };
+    read().unwrap_or_default()
 }

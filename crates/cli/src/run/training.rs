@@ -8,7 +8,7 @@ use super::score::over_steps;
 use super::stop::watch_for_stop;
 use super::workbench::{TrainedBench, Workbench};
 use super::{describe, save, spending};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::time::Instant;
 use tacita::{Checkpoint, Opening};
 
@@ -35,7 +35,22 @@ impl OpenRun<'_> {
         Ok(Outcome { seconds, ..outcome })
     }
 
+    /// Refuses a model that ran away. Its parameters are released, so this tells nothing more; but of the secret runs of
+    /// a search nothing may be told, and their scores are bad enough.
+    fn check_converged(&self, bench: &dyn Workbench) -> Result<()> {
+        match bench.divergence() {
+            Some(divergence) if self.record.search.is_none() => bail!(
+                "training diverged: {divergence}. Such a model predicts nothing. What the ledger holds stays spent, and \
+                 resuming would end the same way; train anew with a smaller --learning-rate (it was {}), or with more \
+                 privacy budget or larger batches, which need less noise",
+                self.run.settings.learning_rate.unwrap_or(f64::NAN)
+            ),
+            _ => Ok(()),
+        }
+    }
+
     fn finish(&self, mut trained: TrainedBench, course: &[Metric]) -> Result<Outcome> {
+        self.check_converged(&*trained.bench)?;
         trained.bench.save(self.folder)?;
         let scoring = self.score(&mut trained, course)?;
         let facts = describe::facts(self, trained.bench.parameters(), course, &scoring);
@@ -49,6 +64,7 @@ impl OpenRun<'_> {
             folder: self.folder.path().to_path_buf(),
             spent,
             evaluation: scoring.evaluation,
+            utility: scoring.utility,
             squared_error: scoring.squared_error,
             over_steps: over_steps(course),
             report: trained.report,

@@ -7,9 +7,10 @@ use super::planned_run::PlannedRun;
 use super::run_folder::{RunFolder, StartedFrom};
 use super::stop::stop_requested;
 use crate::models::{Bench, Erase, Kind, ModelSpec, Score, Scored};
-use anyhow::{Context, Result, bail};
-use burn::tensor::Device;
+use crate::utility::{self, Divergence};
+use anyhow::{Context, Result};
 use burn::tensor::activation::softmax;
+use burn::tensor::{Device, Tensor};
 use std::path::Path;
 use tacita::{Opening, Progress, Report, Session, Trained};
 use tacita_datasets::{DataSet, RecordSet, chunks};
@@ -49,6 +50,12 @@ pub trait Workbench {
 
     /// The score of each record.
     fn scores(&self, records: &RecordSet) -> Result<Vec<f64>>;
+
+    /// How far training ran away, if it did.
+    fn divergence(&self) -> Option<Divergence>;
+
+    /// For each record the values that the model gives the classes; none if it is no classifier.
+    fn outputs(&self, records: &RecordSet) -> Result<Option<Vec<Vec<f32>>>>;
 
     /// For each input the probability of every class.
     fn probabilities(&self, inputs: &RecordSet) -> Result<Vec<Vec<f32>>>;
@@ -98,6 +105,27 @@ impl Erase for AtWork {
 /// The records of a set, if the model takes their kind.
 fn taken<R: Kind>(set: &RecordSet) -> Result<&R> {
     R::of(set).context("the records are of another kind than the model")
+}
+
+impl<R: Kind, M: Scored<R::Batch>> Bench<R, M> {
+    /// What becomes of the values of each record's classes; none if the model is no classifier.
+    fn rows(
+        &self,
+        records: &RecordSet,
+        of: impl Fn(Tensor<2>) -> Tensor<2>,
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        let records: &R = taken(records)?;
+        let mut rows = Vec::with_capacity(records.count());
+        for batch in chunks(records, CHUNK, &self.device) {
+            let Some(values) = self.model.class_values(batch) else {
+                return Ok(None);
+            };
+            let [_, classes] = values.dims();
+            let values: Vec<f32> = of(values).into_data().iter::<f32>().collect();
+            rows.extend(values.chunks(classes).map(<[f32]>::to_vec));
+        }
+        Ok(Some(rows))
+    }
 }
 
 impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
@@ -173,18 +201,17 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
         Ok(evaluate(&self.model, records, &self.device))
     }
 
+    fn divergence(&self) -> Option<Divergence> {
+        utility::divergence(&self.model)
+    }
+
+    fn outputs(&self, records: &RecordSet) -> Result<Option<Vec<Vec<f32>>>> {
+        self.rows(records, |values| values)
+    }
+
     fn probabilities(&self, inputs: &RecordSet) -> Result<Vec<Vec<f32>>> {
-        let inputs: &R = taken(inputs)?;
-        let mut rows = Vec::new();
-        for batch in chunks(inputs, CHUNK, &self.device) {
-            let Some(values) = self.model.class_values(batch) else {
-                bail!("an autoencoder has no classes to predict");
-            };
-            let [_, classes] = values.dims();
-            let values: Vec<f32> = softmax(values, 1).into_data().iter::<f32>().collect();
-            rows.extend(values.chunks(classes).map(<[f32]>::to_vec));
-        }
-        Ok(rows)
+        let rows = self.rows(inputs, |values| softmax(values, 1))?;
+        rows.context("an autoencoder has no classes to predict")
     }
 
     fn estimate(self: Box<Self>, run: &PlannedRun) -> Result<Estimate> {

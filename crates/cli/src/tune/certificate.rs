@@ -2,7 +2,9 @@
 
 use super::space::{Candidate, Mode, Space};
 use crate::device::host;
-use crate::run::{DraftRun, InitialWeights, PublicFacts, Settings, begun_workbench, worth_a_step};
+use crate::run::{
+    DraftRun, InitialWeights, PublicFacts, Settings, begun_workbench, check_noise_leaves_a_signal,
+};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 use tacita::{Budget, SearchCertificate};
@@ -36,7 +38,8 @@ impl Certificate {
             Mode::Grid => Self::of_grid(candidates, facts),
             Mode::Random => {
                 let runs = Runs::new(candidates, facts)?;
-                let found = SearchCertificate::random(&runs.shapes, space.law()?, runs.budget)?;
+                let found =
+                    SearchCertificate::random(&runs.shapes, space.distribution()?, runs.budget)?;
                 runs.certified(found)
             }
         }
@@ -77,7 +80,7 @@ impl Certificate {
                 device: None,
                 ..settings.without_paths()
             };
-            hash.update(settings.to_toml()?);
+            hash.update(settings.to_toml_for_hash()?);
             hash.update(serde_json::to_vec(ledger)?);
         }
         Ok(hex(&hash.finalize()))
@@ -148,7 +151,7 @@ impl Runs {
             self.settings.iter_mut().zip(&ledgers).zip(found.scales())
         {
             let batch = settings.batch.unwrap_or(0) as f64;
-            worth_a_step(settings, scale, ledger.rounds_made(), batch)?;
+            check_noise_leaves_a_signal(settings, scale, ledger.rounds_made(), batch)?;
             settings.epsilon = None;
             settings.noise = Some(scale);
         }

@@ -4,7 +4,6 @@ use super::certificate::Certificate;
 use super::space::{ChooseBy, Mode, Runs, Space};
 use super::worker::Score;
 use crate::files::write_whole;
-use crate::number::{exact, up};
 use crate::report::caveats;
 use crate::report::facts::Facts;
 use crate::report::page::html::{paragraph, section, statements, text};
@@ -16,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use tacita_accounting::decimal::{exact, up};
 
 /// The only format there is.
 const FORMAT: u32 = 1;
@@ -30,7 +30,7 @@ pub struct Found {
     pub version: String,
     /// Which runs were made.
     pub mode: Mode,
-    /// The law of the number of runs, if it was random.
+    /// The distribution of the number of runs, if it was random.
     pub runs_drawn_from: Option<Runs>,
     /// Choices there were.
     pub candidates: usize,
@@ -190,12 +190,12 @@ impl Found {
         lines.join("\n") + "\n"
     }
 
-    fn html(&self) -> String {
+    pub(super) fn html(&self) -> String {
         let what = match (self.mode, self.runs_drawn_from) {
-            (Mode::Random, Some(Runs { law, mean })) => format!(
-                "A random number of runs, drawn in secret from the {} law with mean {mean}, each with one of {} \
+            (Mode::Random, Some(Runs { distribution, mean })) => format!(
+                "A random number of runs, drawn in secret from the {} distribution with mean {mean}, each with one of {} \
                  candidates drawn alike. Only the best run is published; the others and their number are not.",
-                format!("{law:?}").to_lowercase(),
+                format!("{distribution:?}").to_lowercase(),
                 self.candidates
             ),
             _ => format!(

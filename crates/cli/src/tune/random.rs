@@ -58,7 +58,7 @@ impl Search {
                 // An error says why, but not of which run: its folder is not to be looked into.
                 let made = made.map_err(|error| {
                     anyhow::anyhow!(
-                        "a run stopped early: {}. Mend this and give the same command again, which goes on; \
+                        "a run stopped early: {}. Mend this and give the same command again, which resumes; \
                          what is in {} must not be looked at",
                         error.root_cause(),
                         secret.display()
@@ -93,7 +93,7 @@ impl Search {
             }
         };
         let found = self.publish(None, winner)?;
-        self.leave_no_trace()?;
+        self.remove_secrets()?;
         Ok(Some(found))
     }
 
@@ -117,7 +117,7 @@ impl Search {
             Some(seed) => SearchDraw::fixed_seed(seed),
             None => SearchDraw::from_os()?,
         };
-        let number = draw.number_of_runs(self.space.law()?)?;
+        let number = draw.number_of_runs(self.space.distribution()?)?;
         let runs = (0..number)
             .map(|_| DrawnRun {
                 candidate: draw.below(self.candidates.len()),

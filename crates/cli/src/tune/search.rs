@@ -7,15 +7,15 @@ use super::space::{Candidate, Mode, Space};
 use super::worker::Task;
 use crate::device::DeviceName;
 use crate::files::{self, hide_times, write_lasting};
-use crate::number::{count, exact, plain, up};
 use crate::report::facts::Facts;
 use crate::run::{Locations, Output, Part, PartOfSearch, PublicFacts};
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use tacita_accounting::decimal::{count, exact, plain, up};
 
-/// Starts a search, or goes on with the one of the folder. None if Ctrl-C came first.
+/// Starts a search, or resumes the one of the folder. None if Ctrl-C came first.
 pub fn search(
     text: &str,
     out: &Path,
@@ -26,7 +26,7 @@ pub fn search(
     let _lock = search.open(text)?;
     if let Some(found) = Found::read(out)? {
         // Published; what was interrupted after that is finished.
-        search.leave_no_trace()?;
+        search.remove_secrets()?;
         return Ok(Some(found));
     }
     search.announce();
@@ -128,15 +128,15 @@ impl Search {
             let known = fs::read_to_string(&copy).ok();
             // An earlier version kept the text as it was, with the paths in it.
             ensure!(
-                known.is_some_and(|known| known == public || known == text),
+                known.is_some_and(|known| known == text || same_space(&known, &public)),
                 "{shown} exists already and does not hold this search; give --out another folder, or the \
-                 unchanged file to go on. Nothing was spent"
+                 unchanged file to resume it. Nothing was spent"
             );
             let certified = fs::read_to_string(&plans).ok();
             ensure!(
                 certified.as_deref() == Some(&hash),
                 "the runs of {shown} were certified for other plans: the number of records, the schema, the \
-                 test records or the weights to start from have changed since, or the program. Restore them to go on, \
+                 test records or the weights to start from have changed since, or the program. Restore them to resume, \
                  or give --out another folder. Nothing was spent"
             );
         } else {
@@ -205,11 +205,11 @@ impl Search {
     }
 
     /// A random search leaves nothing but what it publishes; a grid publishes everything.
-    pub fn leave_no_trace(&self) -> Result<()> {
+    pub fn remove_secrets(&self) -> Result<()> {
         if self.space.mode == Mode::Grid {
             return hide_times(&self.out);
         }
-        secret::leave_no_trace(&self.out)
+        secret::remove_all_but_published(&self.out)
     }
 
     /// Writes what may be shown.
@@ -235,4 +235,10 @@ impl Search {
 fn facts(run: &Path) -> Option<Facts> {
     let text = fs::read_to_string(RunFiles::of(run).facts()).ok()?;
     serde_json::from_str(&text).ok()
+}
+
+/// Whether the space that a folder keeps is the given one, even if an earlier version wrote its keys otherwise.
+fn same_space(known: &str, public: &str) -> bool {
+    let read_again = || Space::parse(known).and_then(|space| space.public_text());
+    known == public || read_again().is_ok_and(|again| again == public)
 }

@@ -70,7 +70,7 @@ pub fn refuse(run: &Path) -> Result<()> {
         secret.is_none()
             && !ledger.is_ok_and(|ledger| ledger.is_secret())
             && RunFolder::open(&run).ok().and_then(part) != Some(Part::Secret),
-        "{} is one of the secret runs of a random search, of which only the best may be seen; go on with the \
+        "{} is one of the secret runs of a random search, of which only the best may be seen; resume the \
          search by its `tacita tune` command",
         run.display()
     );
@@ -79,7 +79,7 @@ pub fn refuse(run: &Path) -> Result<()> {
 
 /// Takes away every run of a search that is not published, with all that was drawn; and the times of what
 /// is, between which lies the time of all runs.
-pub fn leave_no_trace(search: &Path) -> Result<()> {
+pub fn remove_all_but_published(search: &Path) -> Result<()> {
     let secret = search.join(FOLDER);
     if secret.exists() {
         fs::remove_dir_all(&secret).with_context(|| {

@@ -48,7 +48,7 @@ pub struct Space {
     pub choose_by: ChooseBy,
     /// Runs at a time.
     pub parallel: Option<usize>,
-    /// The law of the number of runs, for a random search.
+    /// The distribution of the number of runs, for a random search.
     pub runs: Option<Runs>,
     /// What all runs share, the budget of the search included.
     #[serde(default)]
@@ -81,42 +81,43 @@ pub enum ChooseBy {
     TestSet,
 }
 
-/// The law of the number of runs.
+/// The distribution of the number of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Runs {
     /// Its name.
     #[serde(default)]
-    pub law: Law,
+    #[serde(alias = "law")]
+    pub distribution: Distribution,
     /// Runs on average.
     pub mean: f64,
 }
 
-/// The name of a law.
+/// The name of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Law {
+pub enum Distribution {
     /// Truncated negative binomial with shape 0: the cheapest of the named ones, and the most spread.
     #[default]
     Logarithmic,
     /// Truncated negative binomial with shape 1.
     Geometric,
-    /// Little spread, dearer; may give no run at all.
+    /// Little spread and more expensive; may give no run at all.
     Poisson,
 }
 
 impl Runs {
-    /// The law as the accountant knows it.
-    pub fn law(self) -> Result<RandomRuns> {
+    /// The distribution as the accountant knows it.
+    pub fn for_accountant(self) -> Result<RandomRuns> {
         ensure!(
             self.mean > 0.0 && self.mean <= MOST_RUNS,
             "mean of [runs] must be above 0 and at most {MOST_RUNS}, got {}",
             self.mean
         );
-        Ok(match self.law {
-            Law::Logarithmic => RandomRuns::logarithmic(self.mean)?,
-            Law::Geometric => RandomRuns::geometric(self.mean)?,
-            Law::Poisson => RandomRuns::poisson(self.mean)?,
+        Ok(match self.distribution {
+            Distribution::Logarithmic => RandomRuns::logarithmic(self.mean)?,
+            Distribution::Geometric => RandomRuns::geometric(self.mean)?,
+            Distribution::Poisson => RandomRuns::poisson(self.mean)?,
         })
     }
 }
@@ -194,7 +195,7 @@ impl Space {
                     self.grid.is_none(),
                     "[grid] belongs to mode = \"grid\"; name the lists of a random search [random]"
                 );
-                SearchDraw::check(self.law()?)?;
+                SearchDraw::check(self.distribution()?)?;
                 // Whether the noise hides a column is a release of its own, which would be seen.
                 ensure!(
                     self.settings.get("estimate-bounds") != Some(&Value::Boolean(true)),
@@ -217,13 +218,13 @@ impl Space {
         Ok(())
     }
 
-    /// The law of a random search.
-    pub fn law(&self) -> Result<RandomRuns> {
+    /// The distribution of a random search.
+    pub fn distribution(&self) -> Result<RandomRuns> {
         let runs = self.runs.context(
-            "a random search needs [runs] with mean = 10 (say) and law = \"logarithmic\", \"geometric\" or \
+            "a random search needs [runs] with for example mean = 10 and distribution = \"logarithmic\", \"geometric\" or \
              \"poisson\"",
         )?;
-        runs.law()
+        runs.for_accountant()
     }
 
     /// What all runs share.

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use super::certificate::Certificate;
+use super::page::Found;
 use super::space::{MAY_VARY, PATHS, Space};
 use crate::run::{PublicFacts, Settings};
+use crate::testkit::{awkward, bounds};
+use std::path::Path;
 use tacita_accounting::{Accountant, Pld, RandomRuns, whole_grid};
 use tacita_datasets::Shape;
 
@@ -18,7 +21,7 @@ const FACTS: PublicFacts = PublicFacts {
 
 const SETTINGS: &str = "
 [settings]
-csv = \"made-up.csv\"
+csv = \"synthetic.csv\"
 test-share = 0.1
 score-noise = 30.0
 epsilon = 2.0
@@ -44,10 +47,26 @@ fn grid() -> (Space, Certificate) {
     certificate(head, &format!("[grid]{LISTS}"))
 }
 
-fn random(law: &str, lists: &str) -> (Space, Certificate) {
+fn random(distribution: &str, lists: &str) -> (Space, Certificate) {
     let head = "mode = \"random\"\nchoose-by = \"noisy-count\"\n";
-    let runs = format!("[runs]\nlaw = \"{law}\"\nmean = 16.0\n");
+    let runs = format!("[runs]\ndistribution = \"{distribution}\"\nmean = 16.0\n");
     certificate(head, &format!("[random]{lists}\n{runs}"))
+}
+
+#[test]
+fn printed_bounds_of_a_search_never_lie_below_the_proved_one() {
+    let (space, certificate) = grid();
+    let mut found = Found::new(&space, true, &certificate, 16, None, None, None);
+    for epsilon in awkward() {
+        found.epsilon_upper = epsilon;
+        for text in [found.text(Path::new("out")), found.html()] {
+            let printed = bounds(&text, "ε ≤ ");
+            assert!(!printed.is_empty(), "{text}");
+            for bound in printed {
+                assert!(bound >= epsilon, "{bound:e} for {epsilon:e}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -36,14 +36,14 @@ impl Task {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Score {
-    /// Larger is better; none if the run died where it could not be taken up again.
+    /// Larger is better; none if the run died where it could not be resumed.
     pub value: Option<f64>,
     /// The same in words.
     pub text: String,
 }
 
 impl Score {
-    /// Of a run that is spent and cannot be taken up.
+    /// Of a run that is spent and cannot be resumed.
     fn lost() -> Self {
         Self {
             value: None,
@@ -158,7 +158,7 @@ fn make(task: &Task) -> Result<Option<Score>> {
         note()?;
         match made {
             Ok(outcome) => outcome,
-            // It failed after a release and cannot go on: that is a result of a grid like any other.
+            // It failed after a release and cannot be resumed: that is a result of a grid like any other.
             Err(_) if !task.secret() && released() && !record.exists() => {
                 return written(&file, Score::lost()).map(Some);
             }
@@ -172,7 +172,7 @@ fn make(task: &Task) -> Result<Option<Score>> {
     written(&file, score(&outcome)).map(Some)
 }
 
-/// Whether a run can go on as if it had never stopped. The runs of a random search must be alike in distribution
+/// Whether a run can be resumed as if it had never stopped. The runs of a random search must be alike in distribution
 /// (Papernot and Steinke 2022, Theorem 2): one without the steps lost in a crash would be another mechanism,
 /// and would tell which one it was.
 fn run_is_whole(folder: &Path) -> Result<bool> {
@@ -180,7 +180,7 @@ fn run_is_whole(folder: &Path) -> Result<bool> {
         return Ok(false);
     }
     let (folder, record) = RunFolder::open(folder)?;
-    folder.nothing_was_lost(&record)
+    folder.checkpoint_holds_every_step(&record)
 }
 
 /// Refuses a run whose ledger is not the one that was certified, or that states another guarantee.

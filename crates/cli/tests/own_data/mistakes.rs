@@ -91,13 +91,13 @@ fn tables_with_mistakes_are_refused_in_words_and_leave_nothing_behind() {
 
     // A rule that no private run can keep is refused, whatever the records; the other is what is done anyway.
     fs::write(&file, "x,c,y\nNaN,p,a\n,q,b\n0.1,q\n0.5,p,a\n0.1,q,b\n").unwrap();
-    fs::write(&schema, format!("bad_rows = \"error\"\n{declared}")).unwrap();
+    fs::write(&schema, format!("bad-rows = \"error\"\n{declared}")).unwrap();
     refused(
         &[&arguments[..], &usual].concat(),
-        &["bad_rows", "tacita check", "Nothing was spent"],
+        &["bad-rows", "tacita check", "Nothing was spent"],
     );
     assert!(!out.exists());
-    fs::write(&schema, format!("bad_rows = \"drop\"\n{declared}")).unwrap();
+    fs::write(&schema, format!("bad-rows = \"drop\"\n{declared}")).unwrap();
     let output = tacita(&[&arguments[..], &usual].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(
@@ -106,7 +106,7 @@ fn tables_with_mistakes_are_refused_in_words_and_leave_nothing_behind() {
     );
 }
 
-/// An estimate that shows nothing is spent all the same; the run goes on with default bounds. Noise alone passes the
+/// An estimate that shows nothing is spent all the same; the run continues with default bounds. Noise alone passes the
 /// threshold of one of 241 bins in about one run of ten, so four runs all do in one of ten thousand; seeds are fixed.
 #[test]
 fn bounds_that_noise_hides_do_not_end_a_run() {

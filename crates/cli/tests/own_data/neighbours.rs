@@ -29,6 +29,12 @@ fn without_score(mut facts: Value) -> Value {
         facts["evaluation"]["accuracy"] = Value::Null;
         facts["evaluation"]["noise_std"] = Value::Null;
     }
+    // What a noisy score says, and whether the noise leaves anything of it to be said, follows from what was released.
+    if facts["utility"]["count_noise"] != Value::Null {
+        for key in ["evaluation", "utility"] {
+            facts[key] = Value::Null;
+        }
+    }
     facts
 }
 
@@ -38,7 +44,12 @@ fn trace(arguments: &[&str], out: &Path) -> Trace {
         .unwrap();
     let said = [&output.stdout, &output.stderr].map(|said| {
         let said = text(said).replace(path(out), "DIR");
-        let lines = said.lines().filter(|line| !line.starts_with("Accuracy"));
+        // The score, which is released.
+        let is_score = |line: &str| {
+            let starts = ["Accuracy", "  majority share", "  AUC", "  WARNING"];
+            starts.iter().any(|start| line.starts_with(start))
+        };
+        let lines = said.lines().filter(|line| !is_score(line));
         lines.collect::<Vec<_>>().join("\n")
     });
     let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();

@@ -32,13 +32,28 @@ fn a_table_is_trained_on_scored_with_noise_reported_resumed_and_used() {
     assert!(accuracy > 0.6, "{run}");
     assert!(run["epsilon"]["upper"].as_f64().unwrap() <= 6.0);
 
-    // One statistic, the steps, two counts: all of it in the ledger, all of it in the report.
+    // One statistic, the steps, one score: all of it in the ledger, all of it in the report.
     let record = tacita::read_ledger_file(&out.join("ledger.jsonl")).unwrap();
-    assert_eq!(record.released.rounds_made(), 43);
+    assert_eq!(record.released.rounds_made(), 42);
     assert_eq!(record.released, record.plan);
     let facts = json(&out.join("facts.json"));
-    assert_eq!(facts["rounds_made"], 43);
+    assert_eq!(facts["rounds_made"], 42);
     assert_eq!(facts["evaluation"]["kind"], "noisy-count");
+    // Two tables with noise of 10 records on a cell; every figure has its band.
+    let last = record.plan.round_at(41).unwrap();
+    assert_eq!(last.noise_multipliers, [10.0 / 2_f64.sqrt()]);
+    let utility = &facts["utility"];
+    assert_eq!(utility["count_noise"], 10.0 * 2_f64.sqrt());
+    for figure in ["accuracy", "majority_share", "roc_area"] {
+        assert!(
+            utility[figure]["plus_minus"].as_f64().unwrap() > 0.0,
+            "{figure}"
+        );
+        assert_eq!(run["utility"][figure], utility[figure]);
+    }
+    assert!(utility["roc_area"]["from_bins"].as_bool().unwrap());
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("How well it does") && page.contains("Confusion matrix"));
     assert_eq!(facts["data"]["public_record_count"], 600);
     let estimated = |fact: &&serde_json::Value| fact["origin"] == "privately-estimated";
     let preparation = facts["preparation"].as_array().unwrap();
@@ -113,6 +128,110 @@ fn a_table_is_trained_on_scored_with_noise_reported_resumed_and_used() {
     );
 }
 
+/// One in twelve is positive and hardly told apart: the majority share says that accuracy is worth nothing, and the
+/// AUC what the model knows.
+#[test]
+fn an_imbalanced_table_warns_and_reports_its_auc() {
+    let folder = empty("own", "imbalanced");
+    let mut rows = String::from("visits,outcome\n");
+    for row in 0..1200 {
+        let visits = row * 37 % 100;
+        let rare = row % 12 == 0 && visits % 4 != 3 || visits > 96;
+        let shown = if rare { visits / 3 + 60 } else { visits };
+        rows += &format!("{shown},{}\n", if rare { "ill" } else { "healthy" });
+    }
+    let (csv, schema) = (folder.join("visits.csv"), folder.join("schema.toml"));
+    fs::write(&csv, rows).unwrap();
+    let columns = "[columns.visits]\nmin = 0\nmax = 100\n";
+    let label = "records = 1200\n[label]\ncolumn = \"outcome\"\nclasses = [\"healthy\", \"ill\"]\n";
+    fs::write(&schema, format!("{label}{columns}")).unwrap();
+    for (name, scored) in [
+        ("public", ["--public-test", "--quiet"]),
+        ("private", ["--score-noise", "4"]),
+    ] {
+        let out = folder.join(name);
+        let fixed = [
+            "train",
+            "--csv",
+            path(&csv),
+            "--schema",
+            path(&schema),
+            "--model",
+            "logistic",
+        ];
+        let rest = [
+            "--epsilon",
+            "8",
+            "--steps",
+            "30",
+            "--batch",
+            "200",
+            "--test-share",
+            "0.4",
+            "--out",
+            path(&out),
+        ];
+        let said = printed(&[&fixed[..], &rest, &scored].concat());
+        for wanted in [
+            "Accuracy",
+            "majority share",
+            "balanced accuracy",
+            "AUC",
+            "log loss",
+            "WARNING",
+            "no better than",
+        ] {
+            assert!(said.contains(wanted), "{wanted}: {said}");
+        }
+        let utility = json(&out.join("facts.json"))["utility"].clone();
+        let value = |figure: &str| utility[figure]["value"].as_f64().unwrap();
+        assert!(value("majority_share") > 0.8, "{said}");
+        assert!(value("roc_area") > 0.6, "{said}");
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        assert!(page.contains("class=\"note warning\""));
+    }
+}
+
+/// What ran away is not passed off as a model, and its cost stays spent.
+#[test]
+fn a_run_that_diverges_says_so_and_keeps_its_ledger() {
+    let folder = empty("own", "diverged");
+    let (csv, schema, out) = (table(&folder, 200), schema(&folder), folder.join("run"));
+    let arguments = [
+        "train",
+        "--csv",
+        path(&csv),
+        "--label",
+        "outcome",
+        "--schema",
+        path(&schema),
+        "--estimate-bounds",
+        "--records",
+        "200",
+        "--steps",
+        "4",
+        "--batch",
+        "50",
+        "--learning-rate",
+        "1e30",
+        "--quiet",
+        "--out",
+        path(&out),
+    ];
+    refused(
+        &arguments,
+        &[
+            "training diverged",
+            "--learning-rate",
+            "stays spent",
+            "1e30",
+        ],
+    );
+    let ledger = tacita::read_ledger_file(&out.join("ledger.jsonl")).unwrap();
+    assert_eq!(ledger.released, ledger.plan);
+    assert!(!out.join("model.safetensors").exists());
+}
+
 #[test]
 fn settings_in_a_file_with_a_public_test_share() {
     let folder = empty("own", "settings");
@@ -128,7 +247,7 @@ fn settings_in_a_file_with_a_public_test_share() {
     );
     fs::write(&file, &settings).unwrap();
     let run = summary(&["train", path(&file), "--steps", "15", "--out", path(&out)]);
-    assert_eq!(run["steps"], 15, "a flag counts more than the file");
+    assert_eq!(run["steps"], 15, "a flag takes precedence over the file");
     let facts = json(&out.join("facts.json"));
     assert_eq!(facts["evaluation"]["kind"], "public-test");
     let caveats = facts["data"]["caveats"].to_string();

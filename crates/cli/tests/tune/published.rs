@@ -225,7 +225,7 @@ fn a_search_publishes_neither_paths_nor_times() {
         collect_texts(&out, &mut contents);
         assert!(contents.contains("trial") && !contents.contains("secret-place"));
         assert!(!contents.contains(path(space.parent().unwrap())));
-        // The operator can go on with it: nothing is made again.
+        // The operator can resume it: nothing is made again.
         found(&tune(&space, &out));
         if mode == "grid" {
             let ledger = beside("alone.jsonl");

@@ -1,4 +1,4 @@
-//! Searches that are stopped, killed and taken up again.
+//! Searches that are stopped, killed and resumed.
 
 use super::*;
 use std::process::{Child, Stdio};
@@ -157,7 +157,7 @@ fn a_search_ends_on_one_thread() {
 /// Another number of records is another sampling rate: what is spent already would cost more than was
 /// certified.
 #[test]
-fn a_search_does_not_go_on_with_other_public_facts() {
+fn a_search_does_not_resume_with_other_public_facts() {
     let (space, out) = fresh("facts", "");
     let rows: String = (0..200)
         .map(|row| format!("{},{}\n", row % 10, row % 2))
@@ -207,7 +207,7 @@ fn a_grid_neither_repeats_a_run_that_is_gone_nor_loses_one_that_is_there() {
     }
 }
 
-/// A search that died between its first two files goes on.
+/// A search that died between its first two files is resumed.
 #[test]
 fn a_search_that_had_hardly_begun_goes_on() {
     let (space, other) = fresh("hardly", RANDOM);

@@ -1,11 +1,12 @@
 //! AG News: tables of class, title and description.
 
-use super::{About, DataSet, Texts, public_set, strings, text};
+use super::{About, DataSet, Texts, public_set, strings};
 use crate::Options;
 use crate::download::{Checksum, Download};
 use crate::formats::compressed;
 use crate::locate::{Found, Site};
 use crate::preparation::Preparation;
+use crate::texts;
 use anyhow::{Context, Result};
 
 const CLASSES: [&str; 4] = ["World", "Sports", "Business", "Sci/Tech"];
@@ -38,9 +39,9 @@ pub(super) const SITE: Site = Site {
 };
 
 pub(super) fn read(found: &Found, options: &Options) -> Result<DataSet> {
-    let vectors = super::vectors(options)?;
+    let vectors = texts::vectors(options)?;
     let preparation = Preparation {
-        input: text::preparation(options, vectors.as_deref(), LENGTH)?,
+        input: texts::preparation(options, vectors.as_deref(), LENGTH)?,
         classes: strings(&CLASSES),
     };
     let complete = found.form == 0;

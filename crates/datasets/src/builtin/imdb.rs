@@ -1,11 +1,12 @@
 //! IMDB film reviews: the authors' archive or its folders, or tables of label, stars, id and text.
 
-use super::{About, DataSet, Texts, public_set, strings, text};
+use super::{About, DataSet, Texts, public_set, strings};
 use crate::Options;
 use crate::download::{Checksum, Download};
 use crate::formats::compressed;
 use crate::locate::{Found, Site};
 use crate::preparation::Preparation;
+use crate::texts;
 use anyhow::{Context, Result, ensure};
 use std::io::Read;
 use std::path::Path;
@@ -35,9 +36,9 @@ pub(super) const SITE: Site = Site {
 };
 
 pub(super) fn read(found: &Found, options: &Options) -> Result<DataSet> {
-    let vectors = super::vectors(options)?;
+    let vectors = texts::vectors(options)?;
     let preparation = Preparation {
-        input: text::preparation(options, vectors.as_deref(), LENGTH)?,
+        input: texts::preparation(options, vectors.as_deref(), LENGTH)?,
         classes: strings(&CLASSES),
     };
     let mut parts = [

@@ -7,17 +7,15 @@ mod imdb;
 mod mnist;
 mod names;
 mod pneumonia;
-mod text;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use text::{preparation as text_preparation, vectors};
-
 use super::data_set::{About, DataSet, TestSet};
 use super::locate::Site;
-use super::preparation::{Features, Input, Picture, Preparation, Values, WordVectors};
+use super::preparation::{Features, Input, Picture, Preparation, Values};
 use super::records::ImageSize;
+use super::word_vectors::WordVectors;
 use super::{Digits, Options, TestChoice};
 use anyhow::{Result, ensure};
 use std::sync::Arc;

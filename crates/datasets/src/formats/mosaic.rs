@@ -2,7 +2,7 @@
 //! byte for each tile.
 
 use super::picture::{Colours, decode};
-use crate::records::ImageSize;
+use crate::image_size::ImageSize;
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 use std::path::Path;

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::records::ImageSize;
+use crate::image_size::ImageSize;
 use crate::testkit::{Folder, message, webp};
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -1,17 +1,17 @@
 //! New input for a trained model: no classes, the preparation of the run, some hundred records at a time.
 
+use super::characters::{bytes, characters};
+use super::format::{Format, Written};
 use super::images;
-use super::jsonl::{Line, Lines};
-use super::rows::{Format, Written, bytes, characters};
+use super::json_lines::{Line, Lines};
 use super::table::check_names;
 use crate::bad_record::BadRecord;
 use crate::formats::compressed;
 use crate::nearest::known;
-use crate::preparation::{
-    Input as Raw, InputPreparation, Preparation, Value, Values, WordVectors, names,
-};
+use crate::preparation::{Input as Raw, InputPreparation, Preparation, Value, Values, names};
 use crate::records::RecordSet;
 use crate::schema::TextEncoding;
+use crate::word_vectors::WordVectors;
 use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
 use std::sync::Arc;

@@ -188,7 +188,7 @@ fn scale(columns: &[Column], part: &mut Cells) {
 }
 
 /// Where the noise hides the values of a column, the estimate is spent all the same, and a run that
-/// ended here would be lost with it. So it goes on with bounds that hold for nobody's records.
+/// ended here would be lost with it. So it continues with bounds that hold for nobody's records.
 const DEFAULT_BOUNDS: (f64, f64) = (-1.0, 1.0);
 
 fn hidden(column: &str) -> String {

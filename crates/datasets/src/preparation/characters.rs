@@ -1,6 +1,6 @@
 //! Characters of a public alphabet.
 
-use super::{Basis, Fact};
+use super::fact::{Basis, Fact};
 use serde::{Deserialize, Serialize};
 
 /// Letters with marks, and the letter without; the usual Latin ones.

@@ -1,6 +1,8 @@
 //! Handcrafted features, by name.
 
-use super::{Picture, Scattering, n_grams, scattering};
+use super::n_grams;
+use super::picture::Picture;
+use super::scattering::{self, Scattering};
 use crate::preparation::InputPreparation;
 use crate::records::Shape;
 use anyhow::{Result, bail};

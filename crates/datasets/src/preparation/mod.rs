@@ -5,21 +5,24 @@
 //! of the user, or a private estimate that was paid for; [`Preparation::facts`] says which.
 
 mod characters;
+mod fact;
 mod features;
+mod first_words;
 mod n_grams;
 mod picture;
 mod resize;
 mod scattering;
 mod table;
 mod word_means;
-mod word_vectors;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use characters::Characters;
+pub use fact::{Basis, Fact};
 pub use features::Features;
+pub use first_words::FirstWords;
 pub use n_grams::NGrams;
 pub use picture::Picture;
 pub use scattering::Scattering;
@@ -28,34 +31,13 @@ pub use table::{
     is_format, iso, names, seconds,
 };
 pub use word_means::WordMeans;
-pub use word_vectors::{FirstWords, WordVectors};
-pub use words::{HashedWords, bucket};
+pub use words::HashedWords;
 
 use super::records::{Images, RecordSet, RowLayout, Rows, Tokens};
+use super::word_vectors::WordVectors;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// Where a number used in the preparation comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Basis {
-    /// The same for everybody: a property of the format or of this program.
-    PublicConstant,
-    /// Stated by the user, or by the documentation of a public set, to be public.
-    Declared,
-    /// Estimated from the private records with noise, and charged to the ledger.
-    PrivatelyEstimated,
-}
-
-/// One thing the preparation uses, for the report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fact {
-    /// What is used, in words.
-    pub what: String,
-    /// Where it comes from.
-    pub basis: Basis,
-}
 
 /// The preparation of a data set: its inputs and its classes.
 ///

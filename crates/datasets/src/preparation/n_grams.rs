@@ -1,8 +1,8 @@
 //! Counts of the n-grams of a short text.
 
 use super::characters::fold;
+use super::fact::{Basis, Fact};
 use super::words::hash;
-use super::{Basis, Fact};
 use serde::{Deserialize, Serialize};
 
 /// Numbers that n-grams are hashed into.

@@ -1,7 +1,7 @@
 //! Images: decoded, made grey or coloured, resized to a declared size.
 
+use super::fact::{Basis, Fact};
 use super::resize::resize;
-use super::{Basis, Fact};
 use crate::formats::picture::{Colours, decode};
 use crate::records::ImageSize;
 use anyhow::{Context, Result, ensure};

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use super::words::bucket;
 use super::*;
 use crate::records::{ImageSize, chunks};
 use crate::testkit::{Folder, message, png, webp};
@@ -255,7 +256,9 @@ fn word_means_weigh_rare_words_more_and_have_one_length() {
 #[test]
 fn first_words_become_their_public_vectors() {
     let public = vectors(1.0);
-    let preparation = with(InputPreparation::FirstWords(public.first_words(3).unwrap()));
+    let preparation = with(InputPreparation::FirstWords(
+        FirstWords::new(&public, 3).unwrap(),
+    ));
     let prepared = |vectors| preparation.unlabelled([Input::Text("Cat, or THE")], vectors);
     let RecordSet::Rows(rows) = prepared(Some(public)).unwrap() else {
         panic!("rows");
@@ -295,7 +298,7 @@ fn only_estimated_bounds_count_as_estimated() {
 }
 
 #[test]
-fn made_up_records_ignore_the_data() {
+fn synthetic_records_ignore_the_data() {
     let device = Default::default();
     let rows = |values: &[&str]| {
         let inputs: Vec<_> = values

@@ -1,8 +1,8 @@
 //! The mean of public word vectors of a text.
 
-use super::word_vectors::WordVectors;
+use super::fact::{Basis, Fact};
 use super::words::words;
-use super::{Basis, Fact};
+use crate::word_vectors::WordVectors;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const RARE: f64 = 1e-3;
 /// The weighted mean of the vectors of all known words of a text, scaled to length √dimension.
 ///
 /// Frequent words count less, by a/(a + p) with a = 0.001, and what all texts share is taken off (Arora,
-/// Liang and Ma 2017). The frequency p of a word comes from its rank in the public list by Zipf's law, not
+/// Liang and Ma 2017). The frequency p of a word comes from its rank in the public list by the Zipf distribution, not
 /// from the records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,34 +21,6 @@ pub struct WordMeans {
     pub dimension: usize,
     /// Checksum of the vectors, decompressed.
     pub sha256: String,
-}
-
-/// What a preparation keeps of the vectors while texts are read.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Zipf {
-    /// Σ 1/rank.
-    ranks: f64,
-    /// The mean vector of text with such frequencies.
-    centre: Vec<f64>,
-}
-
-impl Zipf {
-    /// Of vectors in the order of their words' frequency.
-    pub(super) fn new(dimension: usize, vectors: &[f32]) -> Self {
-        let ranked = || (1..).map(f64::from).zip(vectors.chunks(dimension));
-        let ranks: f64 = ranked().map(|(rank, _)| rank.recip()).sum();
-        let mut centre = vec![0.0; dimension];
-        for (rank, vector) in ranked() {
-            for (sum, value) in centre.iter_mut().zip(vector) {
-                *sum += f64::from(*value) / (rank * ranks);
-            }
-        }
-        Self { ranks, centre }
-    }
-
-    fn weight(&self, rank: usize) -> f64 {
-        RARE / (RARE + (rank as f64 * self.ranks).recip())
-    }
 }
 
 impl WordMeans {
@@ -76,8 +48,8 @@ impl WordMeans {
         let zipf = vectors.zipf();
         let mut sum = vec![0.0; self.dimension];
         for number in words(text).filter_map(|word| vectors.number(&word)) {
-            let weight = zipf.weight(number);
-            let vector = vectors.vector(number).iter().zip(&zipf.centre);
+            let weight = RARE / (RARE + zipf.frequency(number));
+            let vector = vectors.vector(number).iter().zip(zipf.centre());
             for (sum, (value, centre)) in sum.iter_mut().zip(vector) {
                 *sum += weight * (f64::from(*value) - centre);
             }

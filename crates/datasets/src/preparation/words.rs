@@ -1,6 +1,6 @@
 //! Words by hashing: no vocabulary is learned, so nothing of the data is in it.
 
-use super::{Basis, Fact};
+use super::fact::{Basis, Fact};
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 

@@ -2,30 +2,11 @@
 
 use super::{check, label_tensor};
 use crate::Labelled;
+use crate::image_size::ImageSize;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
-use serde::{Deserialize, Serialize};
 use tacita::Records;
-
-/// The size of every image of a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ImageSize {
-    /// 1 for grey, 3 for colour.
-    pub channels: usize,
-    /// Rows of pixels.
-    pub height: usize,
-    /// Columns of pixels.
-    pub width: usize,
-}
-
-impl ImageSize {
-    /// Values of one image.
-    pub fn values(self) -> usize {
-        self.channels * self.height * self.width
-    }
-}
 
 /// Images with their classes.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,8 @@ mod images;
 mod rows;
 mod tokens;
 
-pub use images::{ImageSize, Images};
+pub use crate::image_size::ImageSize;
+pub use images::Images;
 pub use rows::{Cell, RowLayout, Rows};
 pub use tokens::Tokens;
 

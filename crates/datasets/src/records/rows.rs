@@ -2,8 +2,8 @@
 
 use super::{check, label_tensor};
 use crate::Labelled;
-use crate::preparation::WordVectors;
 use crate::random::SplitMix;
+use crate::word_vectors::WordVectors;
 use anyhow::Result;
 use burn::tensor::{Device, Tensor, TensorData};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 use tacita_house::places::local_paths;
 use tacita_house::rust_version::named_in;
-use tacita_house::words::{AVOIDED, Avoided, as_words, prose, rust_words};
+use tacita_house::words::{AVOIDED, Avoided, as_words, prose, rust_texts, rust_words};
 
 /// The avoided words in a text.
 fn avoided(text: &str) -> Vec<&'static str> {
@@ -48,6 +48,17 @@ fn names_of_public_items_are_read_as_words() {
     assert_eq!(
         names,
         ["on_card", "Law", "card", "E", "Card", "card", "LAW"]
+    );
+}
+
+#[test]
+fn texts_that_users_see_are_read_and_those_of_tests_are_not() {
+    let source = "/// Doc.\n#[command(after_help = \"help\")]\nstruct A;\nfn f() { print(\"plain\"); \
+        bail!(\"in {} macro\", g(format!(\"deep\"))); }\n#[serde(alias = \"old\")]\nstruct B;\n\
+        #[cfg(test)]\nmod tests { const T: &str = \"unseen\"; }\n#[test]\nfn t() { print(\"unseen\") }";
+    assert_eq!(
+        rust_texts(source).unwrap(),
+        ["help", "plain", "in {} macro", "deep"]
     );
 }
 

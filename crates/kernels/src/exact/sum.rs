@@ -65,6 +65,14 @@ impl Sum {
         })
     }
 
+    /// The steps of any number of records, which must be within ±[`Grid::MOST_STEPS`] for each of them.
+    pub fn from_long_steps(grid: Grid, steps: Vec<i64>) -> Self {
+        Self {
+            grid,
+            steps: Steps::Long(steps),
+        }
+    }
+
     /// Adds the sum over other records.
     ///
     /// # Panics
@@ -77,9 +85,7 @@ impl Sum {
     fn add_steps(&mut self, other: Steps) {
         let mine = std::mem::replace(&mut self.steps, Steps::Long(Vec::new()));
         self.steps = match (mine, other) {
-            (Steps::Short(mine, 0), Steps::Short(other, count)) if mine.len() == other.len() => {
-                Steps::Short(other, count)
-            }
+            (Steps::Short(mine, 0), other) if mine.len() == other.len() => other,
             (Steps::Short(mut mine, a), Steps::Short(other, b)) if a + b <= SHORT_RECORDS => {
                 assert_eq!(mine.len(), other.len(), "lengths of two sums");
                 for (sum, step) in mine.iter_mut().zip(other) {
@@ -105,10 +111,7 @@ impl Sum {
 
     /// How many coordinates it has.
     pub fn len(&self) -> usize {
-        match &self.steps {
-            Steps::Short(steps, _) => steps.len(),
-            Steps::Long(steps) => steps.len(),
-        }
+        self.steps.len()
     }
 
     /// Whether it has no coordinate.
@@ -176,6 +179,13 @@ fn cut<T: Copy>(values: &[T], row: usize, columns: Range<usize>) -> Vec<T> {
 }
 
 impl Steps {
+    fn len(&self) -> usize {
+        match self {
+            Self::Short(steps, _) => steps.len(),
+            Self::Long(steps) => steps.len(),
+        }
+    }
+
     fn into_long(self) -> Vec<i64> {
         match self {
             Self::Short(steps, _) => steps
@@ -223,6 +233,13 @@ mod tests {
             values
         };
         assert_eq!(read(&whole), read(&full(1_200, 2_000_000)));
+        let mut long = Sum::zeros(whole.grid(), 2);
+        long.add(Sum::from_long_steps(
+            whole.grid(),
+            vec![1_199 * 2_000_000; 2],
+        ));
+        long.add(full(1, 2_000_000));
+        assert_eq!(read(&whole), read(&long));
     }
 
     #[test]

@@ -18,7 +18,7 @@ Trains the default model of `tacita train --data mnist` for one epoch with Poiss
 on disk and checkpoints, as that command does; only evaluation is left out. The seed is fixed, so that \
 the run is an experiment: times of a private run depend on its draws and are not shown.
 
-Without MNIST in the usual places (TACITA_DATA and others), as many made-up images are taken.
+Without MNIST in the usual places (TACITA_DATA and others), as many synthetic images are taken.
 
 Examples:
   tacita-lab bench epoch
@@ -31,7 +31,7 @@ pub struct EpochArgs {
     /// Worker threads [default: all cores]
     #[arg(long, value_name = "T")]
     pub threads: Option<usize>,
-    /// A thousand made-up images, to see that it works
+    /// A thousand synthetic images, to see that it works
     #[arg(long)]
     quick: bool,
     /// Print JSON
@@ -90,16 +90,16 @@ pub fn run(args: &EpochArgs) -> Result<()> {
         return Ok(());
     }
     if let Some(note) = &data.note {
-        println!("Made-up images: {note}");
+        println!("Synthetic images: {note}");
     }
     println!("{}", words(&epoch, data.name, records, args.batch));
     Ok(())
 }
 
-/// MNIST if it is there, else as many made-up images. Nothing is downloaded.
+/// MNIST if it is there, else as many synthetic images. Nothing is downloaded.
 fn data(quick: bool) -> Result<Data> {
     if quick {
-        return made_up(1_000, "a quick look was asked for".into());
+        return synthetic(1_000, "a quick look was asked for".into());
     }
     let options = datasets::Options {
         offline: true,
@@ -118,11 +118,11 @@ fn data(quick: bool) -> Result<Data> {
             })
         }
         Ok(Opened::NeedsBounds(_)) => anyhow::bail!("MNIST should be images, not a table"),
-        Err(error) => made_up(60_000, format!("{error:#}")),
+        Err(error) => synthetic(60_000, format!("{error:#}")),
     }
 }
 
-fn made_up(count: usize, note: String) -> Result<Data> {
+fn synthetic(count: usize, note: String) -> Result<Data> {
     let size = ImageSize {
         channels: 1,
         height: 28,
@@ -134,7 +134,7 @@ fn made_up(count: usize, note: String) -> Result<Data> {
     let labels = (0..count).map(|_| random.below(10) as u16).collect();
     Ok(Data {
         images: Images::new(size, 255, 10, pixels, labels)?,
-        name: "made-up",
+        name: "synthetic",
         note: Some(note),
     })
 }

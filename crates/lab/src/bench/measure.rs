@@ -1,8 +1,8 @@
 //! Times of plain and private steps made in turn, and the memory of each alone.
 
 use super::clock::{Elapsed, Moment, peak_resident_mib, resident_mib};
-use super::made_up::Take;
 use super::step::Trial;
+use super::synthetic::Take;
 use super::workload::Workload;
 use anyhow::{Context, Result, ensure};
 use burn::tensor::Device;
@@ -69,7 +69,7 @@ pub struct Setting {
     pub length: Length,
     /// Whether the private step asks OSO's second query.
     pub query_directions: bool,
-    /// In which precision a card multiplies.
+    /// In which precision a GPU multiplies.
     pub precision: Precision,
 }
 
@@ -108,8 +108,8 @@ pub struct Measured {
     pub private: Times,
     /// Peak memory above the idle process of plain and private training, in MiB.
     pub memory: Option<[f64; 2]>,
-    /// What private training holds on a card, in MiB.
-    pub on_card: Option<f64>,
+    /// What private training holds on a GPU, in MiB.
+    pub on_gpu: Option<f64>,
 }
 
 impl Spread {
@@ -145,7 +145,7 @@ pub fn measure(setting: Setting, threads: Option<usize>, device: &Device) -> Res
         precision: setting.precision,
     };
     let made = (setting.workload.trial(setting.batch, device)).in_turn(in_turn)?;
-    let memory = [Kind::Plain, Kind::Private].map(|kind| match made.on_card {
+    let memory = [Kind::Plain, Kind::Private].map(|kind| match made.on_gpu {
         Some(_) => Ok(None),
         None => memory_in_child(setting, kind, threads),
     });
@@ -160,7 +160,7 @@ pub fn measure(setting: Setting, threads: Option<usize>, device: &Device) -> Res
         plain: Times::of(&made.plain),
         private: Times::of(&made.private),
         memory,
-        on_card: made.on_card,
+        on_gpu: made.on_gpu,
     })
 }
 
@@ -173,7 +173,7 @@ pub struct InTurn {
     pub length: Length,
     /// Whether the private step asks OSO's second query.
     pub query_directions: bool,
-    /// In which precision a card multiplies.
+    /// In which precision a GPU multiplies.
     pub precision: Precision,
 }
 
@@ -187,8 +187,8 @@ pub struct Made {
     pub plain: Vec<Elapsed>,
     /// Times of private steps.
     pub private: Vec<Elapsed>,
-    /// What private training alone held on a card, in MiB.
-    pub on_card: Option<f64>,
+    /// What private training alone held on a GPU, in MiB.
+    pub on_gpu: Option<f64>,
 }
 
 /// A model and its data, whatever their types.
@@ -207,9 +207,9 @@ impl<B: Take, M: PrivateModel<B>> StepTrial for Trial<B, M> {
         for _ in 0..how.warm_up {
             private = private.step()?;
         }
-        // Before a plain step: what a card has set aside for tensors is never given back.
-        let on_card = self.device.memory_pool_usage();
-        let on_card = on_card.map(|usage| usage.bytes_reserved as f64 / (1u64 << 20) as f64);
+        // Before a plain step: what a GPU has set aside for tensors is never given back.
+        let on_gpu = self.device.memory_pool_usage();
+        let on_gpu = on_gpu.map(|usage| usage.bytes_reserved as f64 / (1u64 << 20) as f64);
         let mut plain = self.plain(how.precision);
         for _ in 0..how.warm_up {
             plain = plain.step()?;
@@ -232,7 +232,7 @@ impl<B: Take, M: PrivateModel<B>> StepTrial for Trial<B, M> {
             records_per_pass: private.records_per_pass(),
             plain: plains,
             private: privates,
-            on_card,
+            on_gpu,
         })
     }
 

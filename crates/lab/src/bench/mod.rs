@@ -4,10 +4,10 @@
 mod clock;
 mod data_clock;
 mod epoch;
-mod made_up;
 mod measure;
 mod scaling;
 mod step;
+mod synthetic;
 mod table;
 mod workload;
 
@@ -77,7 +77,7 @@ struct StepArgs {
     /// cpu, cuda, cuda:1, ... or wgpu
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     device: DeviceName,
-    /// single, or mixed: products of both kinds of step in bf16 on a CUDA card
+    /// single, or mixed: products of both kinds of step in bf16 on a CUDA GPU
     #[arg(long, value_name = "NAME", default_value = "single")]
     precision: Precision,
     /// Also ask the second query of online clipping: the mean direction of clipped gradients

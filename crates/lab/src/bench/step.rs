@@ -1,6 +1,6 @@
 //! A plain and a private training step on the same model and data.
 
-use super::made_up::{MadeUp, Take};
+use super::synthetic::{Synthetic, Take};
 use super::workload::Workload;
 use anyhow::Result;
 use burn::optim::GradientsParams;
@@ -17,7 +17,7 @@ pub struct Trial<B, M> {
     /// The model, on a device that records gradients.
     pub model: M,
     /// As many records as one batch has.
-    pub records: MadeUp<B>,
+    pub records: Synthetic<B>,
     /// Where the records are.
     pub device: Device,
 }
@@ -25,7 +25,7 @@ pub struct Trial<B, M> {
 /// Ordinary training by the same kernels and optimiser: outside a recording the private layers are
 /// plain ones.
 pub struct Plain<'a, B, M> {
-    records: &'a MadeUp<B>,
+    records: &'a Synthetic<B>,
     indices: Vec<usize>,
     device: Device,
     model: M,
@@ -36,7 +36,7 @@ pub struct Plain<'a, B, M> {
 
 /// Private training: per-record clipping, ledger, noise, then the same optimiser.
 pub struct Private<'a, B, M> {
-    records: &'a MadeUp<B>,
+    records: &'a Synthetic<B>,
     device: Device,
     session: Session,
     model: M,

@@ -55,7 +55,7 @@ pub fn to_json(measured: &Measured, threads: Option<usize>) -> Value {
         "precision": measured.setting.precision,
         "plain": kind(measured.plain, plain_peak),
         "private": kind(measured.private, private_peak),
-        "private_on_card_mib": measured.on_card,
+        "private_on_gpu_mib": measured.on_gpu,
         "ratio": {
             "wall": wall_ratio(measured),
             "cpu": cpu_ratio(measured),

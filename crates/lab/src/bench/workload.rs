@@ -1,8 +1,8 @@
 //! The models and data the step benchmark runs on.
 
-use super::made_up::{self, MadeUp};
 use super::measure::StepTrial;
 use super::step::Trial;
+use super::synthetic::{self, Synthetic};
 use burn::tensor::Device;
 use clap::ValueEnum;
 use tacita::optim::{Optimizer, OptimizerRule};
@@ -37,7 +37,7 @@ pub fn mlp_of_width(width: usize, batch: usize, device: &Device) -> Box<dyn Step
     Box::new(Trial {
         workload: Workload::Mlp,
         model: MlpConfig::new(vec![784, width, width, 10]).init(&device.clone().autodiff()),
-        records: MadeUp::new(made_up::rows::<784>, batch, device),
+        records: Synthetic::new(synthetic::rows::<784>, batch, device),
         device: device.clone(),
     })
 }
@@ -96,35 +96,35 @@ impl Workload {
                 Box::new(Trial {
                     workload: self,
                     model: $config.init(&model),
-                    records: MadeUp::new($make, batch, device),
+                    records: Synthetic::new($make, batch, device),
                     device: device.clone(),
                 })
             };
         }
         match self {
-            Self::Cnn => trial!(CnnConfig::benchmark(), made_up::images::<1, 28>),
-            Self::Mlp => trial!(MlpConfig::benchmark(), made_up::rows::<784>),
+            Self::Cnn => trial!(CnnConfig::benchmark(), synthetic::images::<1, 28>),
+            Self::Mlp => trial!(MlpConfig::benchmark(), synthetic::rows::<784>),
             Self::EmbeddingMlp => {
                 trial!(
                     EmbeddingMlpConfig::benchmark(),
-                    made_up::tokens::<256, 10_000, 2>
+                    synthetic::tokens::<256, 10_000, 2>
                 )
             }
             Self::Lstm => {
                 trial!(
                     LstmClassifierConfig::benchmark(),
-                    made_up::tokens::<15, 128, 18>
+                    synthetic::tokens::<15, 128, 18>
                 )
             }
-            Self::Autoencoder => trial!(AutoencoderConfig::benchmark(), made_up::images::<1, 28>),
+            Self::Autoencoder => trial!(AutoencoderConfig::benchmark(), synthetic::images::<1, 28>),
             Self::Transformer => {
                 trial!(
                     TransformerConfig::benchmark(),
-                    made_up::tokens::<128, 10_000, 2>
+                    synthetic::tokens::<128, 10_000, 2>
                 )
             }
-            Self::Resnet9 => trial!(Resnet9Config::benchmark(), made_up::images::<3, 32>),
-            Self::Vgg11 => trial!(Vgg11Config::benchmark(), made_up::images::<3, 64>),
+            Self::Resnet9 => trial!(Resnet9Config::benchmark(), synthetic::images::<3, 32>),
+            Self::Vgg11 => trial!(Vgg11Config::benchmark(), synthetic::images::<3, 64>),
         }
     }
 }

@@ -7,9 +7,9 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tacita_accounting::decimal::up;
 use tacita_cli::device::DeviceName;
 use tacita_cli::files::write_whole;
-use tacita_cli::number::up;
 use tacita_cli::run::PublicFacts;
 
 /// Arguments of `tacita-lab reproduce`.
@@ -26,7 +26,7 @@ What there is:
 
 Tables with several budgets are drawn beside the page as well. Figures of gradients look at raw quantities.
 
-What is in the results already is not run again; a run that was stopped is taken up. Seeds are fixed, so these runs \
+What is in the results already is not run again; a run that was stopped is resumed. Seeds are fixed, so these runs \
 are NOT PRIVATE: for public data only.
 
 Examples:
@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> Result<()> {
         None => args.make_table()?,
     };
     if !whole {
-        say!("Stopped. The same command goes on.");
+        say!("Stopped. The same command resumes.");
         return Ok(());
     }
     if args.list {

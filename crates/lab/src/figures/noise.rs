@@ -7,7 +7,7 @@ use tacita_accounting::calibrate::{self, Budget};
 use tacita_accounting::{AccountError, Sampling};
 use tacita_cli::plot::{Chart, Mark, Stroke};
 
-/// The paper's MNIST setting with a made-up loss: per-sample norms are exponentially distributed about a
+/// The paper's MNIST setting with a synthetic loss: per-sample norms are exponentially distributed about a
 /// mean that falls from 2 to 0.5, and the true gradient is a tenth of that.
 const PROBLEM: Problem = Problem {
     records: 60_000.0,

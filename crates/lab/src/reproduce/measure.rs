@@ -51,7 +51,7 @@ impl Noise {
     }
 }
 
-/// Makes one run of a column with one seed, or goes on with it. None if Ctrl-C came first.
+/// Makes one run of a column with one seed, or resumes it. None if Ctrl-C came first.
 pub fn measure(
     column: &Column,
     noise: &Noise,

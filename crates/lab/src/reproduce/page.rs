@@ -8,7 +8,7 @@ use super::sweep;
 use anyhow::Result;
 use std::fmt::Write;
 use std::path::Path;
-use tacita_cli::number::up;
+use tacita_accounting::decimal::up;
 use tacita_cli::plot;
 
 const HEAD: &str = "\

@@ -196,7 +196,7 @@ impl Key {
                 // As it was written when results were first kept. Public sets have no bad rows.
                 schema.bad_rows = BadRows::Error;
             }
-            let mut text = settings.to_toml()?;
+            let mut text = settings.to_toml_for_hash()?;
             if candidate.name.contains("clipping = auto:0.01") {
                 // Likewise: the default stability constant by its number.
                 text = text.replace("clipping = \"auto\"", "clipping = \"auto:0.01\"");

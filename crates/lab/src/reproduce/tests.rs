@@ -189,7 +189,7 @@ fn results_are_kept_summarised_and_shown_beside_the_paper() {
     let page = render(&folder).unwrap().text;
     let row = format!(
         "| vanilla DP-SGD | 0.4 | 91.18 | 91.00 ± 1.41 | 2 | 10 | claimed | ≤ {} |",
-        tacita_cli::number::up(0.43, 5)
+        tacita_accounting::decimal::up(0.43, 5)
     );
     assert!(page.contains(&row), "{page}");
 

@@ -3,7 +3,7 @@
 //! Theorem 6 bounds minₜ E‖gₜ‖ by ξ/r + F(x) with x = 4/√T · √((L₀−L*) L (1 + σ²d/B²)) and F the upper
 //! concave envelope of M⁻¹. M is bounded for r > 1 ([`Setting::largest_distance`]), so M⁻¹ rises to
 //! infinity at a finite argument and *its envelope on the whole axis is infinite*: Jensen's inequality
-//! (C.5 to C.7) says nothing without a bound on the gradient norms. The paper goes on with M⁻¹ itself
+//! (C.5 to C.7) says nothing without a bound on the gradient norms. The paper continues with M⁻¹ itself
 //! and finds T^(−1/4). We give both: [`Setting::bound`] with M⁻¹, as the paper's figures have it, and
 //! [`Setting::proved_bound`] with the envelope for norms up to a given one, whose rate is T^(−1/6).
 

@@ -29,6 +29,7 @@ from .errors import (
 )
 from .exporting import export_history
 from .ledger import GdpMu, Ledger, Round
+from .planning import Plan, PlanCheck, PlannedStep, plan
 from .tuning import tuning_cost
 
 __all__ = [
@@ -46,6 +47,9 @@ __all__ = [
     "InternalError",
     "Ledger",
     "LedgerError",
+    "Plan",
+    "PlanCheck",
+    "PlannedStep",
     "Round",
     "TacitaError",
     "UnsupportedError",
@@ -59,5 +63,6 @@ __all__ = [
     "export_history",
     "most_steps",
     "mu_of_budget",
+    "plan",
     "tuning_cost",
 ]

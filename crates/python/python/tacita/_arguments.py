@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     #: One number, or an array of them where a function is vectorised.
     Numbers = float | Sequence[float] | npt.NDArray[Any]
 
-#: Of a run; a ledger may count more.
+#: Of a run; a ledger may hold more.
 MOST_STEPS = 10**9
 
 

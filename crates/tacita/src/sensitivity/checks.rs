@@ -20,7 +20,8 @@ const SAMPLES: u64 = 4;
 const PASSES: usize = 8;
 
 /// How far, relative to itself, a sample's loss may move when others change: not at all on the CPU, whose
-/// kernels give a sample the same bits in every batch. What a GPU rounds may depend on the batch.
+/// kernels give a sample the same bits in every batch. What a GPU rounds may depend on the size of the batch,
+/// which is therefore the same in every pass of a run; `places.rs` asks for equal bits at that size.
 fn tolerance(device: &Device) -> f64 {
     match operand_error(device) {
         0.0 => 0.0,

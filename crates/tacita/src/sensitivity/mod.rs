@@ -8,6 +8,7 @@
 //! | `pass.rs` | runs a model and refuses any gradient that the tape does not know |
 //! | `parameters.rs` | the trainable parameters, and whether each of them is covered |
 //! | `checks.rs` | checks on synthetic records, before a session opens, that samples are kept apart |
+//! | `places.rs` | the same on a device whose passes have one size: equal bits at every place of a pass |
 //! | `gradient/` | bounds of per-sample norms, and sums that one record moves by exactly what it adds |
 //! | `grouping.rs` | which parameters are clipped together |
 //! | `clipping/` | from norms to factors, and the thresholds |
@@ -19,6 +20,7 @@ pub mod gradient;
 pub(crate) mod grouping;
 pub(crate) mod parameters;
 pub(crate) mod pass;
+pub(crate) mod places;
 pub(crate) mod records;
 pub(crate) mod rounding;
 pub mod tape;

@@ -101,6 +101,15 @@ pub enum CoverageError {
         /// How far a loss moved.
         change: f64,
     },
+    /// Kernels of a device that treat a sample by its place.
+    #[error(
+        "the {what} of a sample had other bits at another place of a pass or among other samples, so an \
+         added record could change what others contribute; train this model on the CPU"
+    )]
+    DependsOnPlace {
+        /// What was not the same.
+        what: &'static str,
+    },
     /// Dropout of something that has not one row per sample.
     #[error(
         "a dropout layer got {rows} rows for {batch} samples; dimension 0 of its input must be the \

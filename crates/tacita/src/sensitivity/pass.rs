@@ -28,6 +28,26 @@ pub(crate) struct Pass {
     pub used: HashSet<ParamId>,
 }
 
+/// The rows of a pass: records first, and then what fills it up to the size that all passes have and counts
+/// for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PassRows {
+    /// Rows in the pass.
+    pub all: usize,
+    /// How many of them, the first ones, are records that count.
+    pub counted: usize,
+}
+
+impl From<usize> for PassRows {
+    /// So many records and nothing else.
+    fn from(records: usize) -> Self {
+        Self {
+            all: records,
+            counted: records,
+        }
+    }
+}
+
 /// How many samples a pass has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Samples {

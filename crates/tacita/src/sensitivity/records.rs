@@ -44,6 +44,14 @@ pub trait Records {
     /// The records at the given positions, in that order. Each row may depend on its record only.
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch;
 
+    /// How much a record counts, between 0 and 1: its clipped gradient is multiplied by it. All alike unless a data set
+    /// says otherwise. Like a row, it may depend on its record only.
+    ///
+    /// A weight of the *loss* would be lost on automatic clipping, which scales every gradient to the same length.
+    fn weight(&self, _index: usize) -> f32 {
+        1.0
+    }
+
     /// One synthetic record for each seed, of the right shape and type, made without reading any
     /// record. The start-up checks run on these, so that they cannot leak.
     fn synthetic(&self, seeds: &[u64], device: &Device) -> Self::Batch;

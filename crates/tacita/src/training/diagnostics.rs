@@ -8,7 +8,7 @@ use crate::mechanism::session::Session;
 use crate::sensitivity::clipping::Clipper;
 use crate::sensitivity::gradient::{Grid, Weights};
 use crate::sensitivity::parameters::Parameter;
-use crate::sensitivity::pass::PassError;
+use crate::sensitivity::pass::{PassError, PassRows};
 use crate::sensitivity::records::{PrivateModel, Records};
 use burn::tensor::{Device, Tensor};
 
@@ -94,7 +94,7 @@ impl Probe {
         for indices in indices.chunks(session.micro_batch()) {
             let batch = records.batch(indices, device);
             let losses = |model: &M| session.masks(indices).during(|| model.losses(batch));
-            seen.add(clipper, &thresholds, model, indices.len(), losses)?;
+            seen.add(clipper, &thresholds, model, indices.len().into(), losses)?;
         }
         let multiplier = session.plan().noise_multipliers(step)[0];
         let noise = multiplier / session.plan().expected_batch();
@@ -129,27 +129,29 @@ impl Seen {
         clipper: &Clipper,
         thresholds: &[Vec<f64>],
         model: &M,
-        count: usize,
+        rows: PassRows,
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<(), PassError> {
-        let Some((gradients, norms, _)) = clipper.finite_gradients(model, count, losses)? else {
+        let Some(finite) = clipper.finite_gradients(model, rows, losses)? else {
             return Ok(());
         };
+        let norms = finite.norms.first(finite.counted);
         let values = norms.values();
         // Raw gradients are rounded to a grid as well, one as fine as the longest allows.
         let longest = norms.upper().max().into_scalar::<f64>().max(1e-20);
         let weights = |factors: Tensor<2>, bounds: &[f64]| {
             let grids = bounds.iter().map(|bound| Grid::for_bound(*bound));
             let grids: Vec<Grid> = grids.map(|grid| grid.unwrap_or(Grid::UNIT)).collect();
+            let factors = finite.of_counted(factors);
             Weights { factors, grids }
         };
-        let ones = Tensor::ones(values.shape(), &values.device());
+        let ones = Tensor::ones(finite.norms.upper().shape(), &values.device());
         let groups = clipper.groups.shares().len();
         let mut queries = vec![weights(ones, &vec![longest; groups])];
         queries.extend(
             thresholds
                 .iter()
-                .map(|c| weights(clipper.rule.factors(&norms, c), c)),
+                .map(|c| weights(clipper.rule.factors(&finite.norms, c), c)),
         );
         self.groups = clipper.groups.shares().len();
         let values: Vec<f64> = values.into_data().iter::<f64>().collect();
@@ -161,7 +163,7 @@ impl Seen {
         }
         let totals = std::iter::once(&mut self.gradient);
         let totals = totals.chain(self.clipped.iter_mut().map(|(_, sum)| sum));
-        for (total, sums) in totals.zip(gradients.weighted_sums(&queries)) {
+        for (total, sums) in totals.zip(finite.gradients.weighted_sums(&queries)) {
             let mut rest = total.as_mut_slice();
             for (sum, size) in sums.iter().zip(&self.sizes) {
                 let (here, after) = rest.split_at_mut(*size);

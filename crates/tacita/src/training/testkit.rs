@@ -14,10 +14,13 @@
 //! });
 //! ```
 
+pub use crate::sensitivity::pass::PassRows;
+
 use crate::compute::backend;
 use crate::mechanism::keys::Keys;
 use crate::mechanism::masks::Masks;
-use crate::mechanism::plan::Clipping;
+use crate::mechanism::plan::{CheckedPlan, Clipping};
+use crate::mechanism::session::{Opening, Session, SessionError, SessionOptions};
 use crate::sensitivity::clipping::{
     Clipper, Grouping, Groups, SideQuery, SideSums, ThresholdTracker,
 };
@@ -26,6 +29,7 @@ use crate::sensitivity::gradient::{
 };
 use crate::sensitivity::parameters::Parameters;
 use crate::sensitivity::pass::{self, Pass, Samples};
+use crate::sensitivity::records::{PrivateModel, Records};
 use crate::sensitivity::rounding::operand_error;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
@@ -126,31 +130,81 @@ pub struct SumsWithoutNoise {
     pub counts: Option<Vec<f64>>,
 }
 
+/// A session in memory whose passes have one size, filled up with rows that count for nothing, as on a GPU.
+pub fn session_with_passes_of_one_size<D: Records, M: PrivateModel<D::Batch>>(
+    plan: CheckedPlan,
+    keys: Keys,
+    model: &M,
+    records: &D,
+    options: SessionOptions,
+) -> Result<Session, SessionError> {
+    Session::begin_with(
+        Opening::in_memory(plan, keys),
+        model,
+        records,
+        options,
+        true,
+    )
+}
+
+/// Whether passes of a session have one size where tests run: on a GPU.
+pub fn passes_have_one_size() -> bool {
+    backend::is_gpu(&device())
+}
+
 /// The clipped sums of a batch in the first step of a plan with this clipping, *without noise*. For
 /// tests of what a session would bound; never to be released.
+///
+/// `rows` is a number of records, or says which rows of the batch count. On a GPU sums of several batches can
+/// be compared bit by bit only if these have equally many rows, as the passes of a session have.
 ///
 /// # Panics
 /// If the model cannot be trained privately.
 pub fn clipped_sums_without_noise<M: Module>(
     model: &M,
     clipping: &Clipping,
-    batch: usize,
+    rows: impl Into<PassRows>,
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> SumsWithoutNoise {
-    let losses = |model: &M| masks_of(0..batch).during(|| losses(model));
+    let rows = rows.into();
+    sums(model, clipping, rows, &vec![1.0; rows.all], losses)
+}
+
+/// The same of records that have weights ([`Records::weight`](crate::Records::weight)).
+///
+/// # Panics
+/// If the model cannot be trained privately.
+pub fn weighted_sums_without_noise<M: Module>(
+    model: &M,
+    clipping: &Clipping,
+    weights: &[f32],
+    losses: impl FnOnce(&M) -> Tensor<1>,
+) -> SumsWithoutNoise {
+    sums(model, clipping, weights.len().into(), weights, losses)
+}
+
+fn sums<M: Module>(
+    model: &M,
+    clipping: &Clipping,
+    rows: PassRows,
+    weights: &[f32],
+    losses: impl FnOnce(&M) -> Tensor<1>,
+) -> SumsWithoutNoise {
+    let losses = |model: &M| masks_of(0..rows.all).during(|| losses(model));
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let clipper = Clipper {
         groups: groups(&clipping.grouping, &parameters),
         rule: clipping.rule,
         side_query: SideQuery::of(&clipping.threshold),
         performance: Performance::default(),
-        usual_batch: batch,
+        usual_batch: rows.all,
+        one_size: rows.counted < rows.all || passes_have_one_size(),
         roundings: None,
     };
     let shares = clipper.groups.shares();
     let thresholds = ThresholdTracker::new(clipping.threshold.clone(), 1, shares).thresholds(0);
     let sums = clipper
-        .sums(model, batch, &thresholds, losses)
+        .sums(model, rows, &thresholds, weights, losses)
         .unwrap_or_else(|error| panic!("{error}"));
     let flat = |sums: WeightedSums| {
         let pairs = sums.into_iter().zip(parameters.list());

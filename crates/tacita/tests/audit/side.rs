@@ -123,8 +123,17 @@ fn scores_have_the_planned_noise_and_shift() {
         let bounded = round.clip(&model, &canaries, &device()).unwrap();
         round.release(bounded).unwrap();
         for _ in 0..SCORES {
-            let score = session.score((0..100).map(|record| record % 10 == 0));
-            values.add(score.unwrap(), 10.0, planned);
+            // Ten records are right; each enters one of two cells.
+            let right = |record: usize| {
+                if record.is_multiple_of(10) {
+                    [1.0, 0.0]
+                } else {
+                    [0.0, 1.0]
+                }
+            };
+            let cells = (0..100).map(|record| right(record).to_vec());
+            let score = session.score(2, cells).unwrap();
+            values.add(score.values[0], 10.0, planned);
         }
     }
     values.assert_kept("scores");

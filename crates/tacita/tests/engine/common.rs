@@ -2,6 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
+use tacita::testkit::PassRows;
 pub use tacita::testkit::device;
 
 /// How far the operands of a matrix product may be rounded where the tests run.
@@ -47,6 +48,16 @@ pub fn loss<const D: usize>(output: Tensor<D>) -> Tensor<1> {
     ((output.clone() * weights.clone()).sin() + output * weights)
         .sum_dim(1)
         .reshape([batch])
+}
+
+/// The rows of a batch with these records: where passes have one size, filled up to `size` by the first.
+pub fn rows_of<T: Clone>(records: &[T], size: usize) -> (Vec<T>, PassRows) {
+    let mut rows = records.to_vec();
+    if tacita::testkit::passes_have_one_size() && !rows.is_empty() {
+        rows.resize(size, rows[0].clone());
+    }
+    let (all, counted) = (rows.len(), records.len());
+    (rows, PassRows { all, counted })
 }
 
 /// Samples of a batch.

@@ -1,6 +1,6 @@
 //! Dropout inside a private step: one record's masks are nobody else's business.
 
-use crate::common::{Random, device, loss, samples};
+use crate::common::{Random, device, loss, rows_of, samples};
 use crate::mechanism::Images;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
@@ -115,9 +115,10 @@ fn clipped_sum(
     indices: &[usize],
 ) -> Vec<f64> {
     let clipping = Clipping::abadi(1.0);
-    let sums = clipped_sums_without_noise(model, &clipping, indices.len(), |model| {
-        let batch = images.batch(indices, &device());
-        with_dropout_masks(keys, step, indices, || model.losses(batch))
+    let (indices, rows) = rows_of(indices, RECORDS + 1);
+    let sums = clipped_sums_without_noise(model, &clipping, rows, |model| {
+        let batch = images.batch(&indices, &device());
+        with_dropout_masks(keys, step, &indices, || model.losses(batch))
     });
     sums.gradient.into_iter().flatten().collect()
 }

@@ -6,7 +6,7 @@
 //! record short of it. The rest are pairs a little above and a little below half of the spacing of f32
 //! beyond that power: there both round up, a spacing a pair, below it neither does.
 
-use crate::common::device;
+use crate::common::{device, rows_of};
 use burn::module::Module;
 use burn::tensor::{Int, Tensor, TensorData};
 use tacita::Clipping;
@@ -44,16 +44,18 @@ fn the_data_set_is_hostile_to_running_totals() {
     }
 }
 
-/// The sums over records of given scales.
+/// The sums over records of given scales, in a pass of `size` rows where passes have one size.
 fn sums<M: Module>(
     model: &M,
     clipping: &Clipping,
     scales: &[f32],
+    size: usize,
     output: &impl Fn(&M, usize) -> Tensor<2>,
 ) -> SumsWithoutNoise {
-    let count = scales.len();
-    let scales = Tensor::from_data(TensorData::new(scales.to_vec(), [count]), &device());
-    clipped_sums_without_noise(model, clipping, count, |model| {
+    let (scales, rows) = rows_of(scales, size);
+    let count = rows.all;
+    let scales = Tensor::from_data(TensorData::new(scales, [count]), &device());
+    clipped_sums_without_noise(model, clipping, rows, |model| {
         output(model, count).sum_dim(1).reshape([count]) * scales
     })
 }
@@ -90,7 +92,7 @@ fn assert_bounded<M: Module>(
     output: impl Fn(&M, usize) -> Tensor<2>,
 ) {
     // One record of scale 1 has a gradient of length 1/2 to 1: none is clipped, all are added as they are.
-    let one = sums(model, &Clipping::abadi(1e3), &[1.0], &output);
+    let one = sums(model, &Clipping::abadi(1e3), &[1.0], count, &output);
     let length = one
         .gradient
         .iter()
@@ -106,11 +108,11 @@ fn assert_bounded<M: Module>(
         let policies = policies();
         let some = if run * copies == 1 { policies.len() } else { 1 };
         for clipping in &policies[..some] {
-            let with = sums(model, clipping, &scales, &output);
+            let with = sums(model, clipping, &scales, count, &output);
             for removed in [0, count / 3, count - 1] {
                 let mut neighbour = scales.clone();
                 neighbour.remove(removed);
-                let without = sums(model, clipping, &neighbour, &output);
+                let without = sums(model, clipping, &neighbour, count, &output);
                 let what = format!("{what}, {count} records, {clipping:?}");
                 let moved = assert_moved(&what, &with, &without);
                 for (most, moved) in most.iter_mut().zip(moved) {

@@ -14,6 +14,7 @@ mod lazy_regions;
 mod mechanism;
 mod modules;
 mod online;
+mod passes;
 mod quantile;
 mod records;
 mod refusals;

@@ -1,13 +1,13 @@
 //! Sensitivity, non-finite samples, micro-batches, empty draws, the ledger.
 
-use crate::common::{Random, device, loss};
+use crate::common::{Random, device, loss, rows_of};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use proptest::prelude::*;
 use tacita::clipping::{DirectionNoise, Grouping, NamedGroup, Online, Quantile, Threshold};
 use tacita::layers::{Conv2d, Conv2dConfig, Linear, LinearConfig};
-use tacita::testkit::clipped_sums_without_noise;
+use tacita::testkit::{clipped_sums_without_noise, weighted_sums_without_noise};
 use tacita::{
     CheckedPlan, Clipping, Keys, MicroBatch, Plan, PrivateModel, Records, Session, SessionError,
     SessionOptions,
@@ -140,11 +140,15 @@ fn clippings() -> Vec<Clipping> {
     clippings
 }
 
+/// Images of one batch here, at most.
+const MOST_IMAGES: usize = 8;
+
 /// The sums of every query over some of the images, each with the bound of its sensitivity.
 fn sums(model: &Net, images: &[Vec<f32>], clipping: &Clipping) -> Vec<(Vec<f64>, f64)> {
-    let records = Images(images.to_vec());
+    let (images, rows) = rows_of(images, MOST_IMAGES);
     let indices: Vec<usize> = (0..images.len()).collect();
-    let sums = clipped_sums_without_noise(model, clipping, images.len(), |model| {
+    let records = Images(images);
+    let sums = clipped_sums_without_noise(model, clipping, rows, |model| {
         model.losses(records.batch(&indices, &device()))
     });
     let flat = |query: Vec<Vec<f64>>| query.into_iter().flatten().collect();
@@ -200,6 +204,42 @@ proptest! {
                     "query {query} moved {moved:e} > {bound:e} with {clipping:?}",
                 );
             }
+        }
+    }
+
+    /// Under every rule, the automatic one among them, which would undo a weight of the loss.
+    #[test]
+    fn weights_scale_contributions_and_lengthen_none(seed: u64, odd in 0usize..4) {
+        let model = Net::new();
+        let mut images = Images::random(4, seed).0;
+        let mut weights = vec![1.0, 0.25, 0.0, 0.75];
+        match odd {
+            0 => weights[1] = 7.0,
+            1 => weights[1] = f32::NAN,
+            2 => weights[1] = -3.0,
+            // Weights stay with their records where one is left out.
+            _ => images[0][3] = f32::NAN,
+        }
+        let held = |weight: f32| if weight.is_finite() { f64::from(weight.clamp(0.0, 1.0)) } else { 0.0 };
+        for clipping in [Clipping::auto(), Clipping::auto_v(), Clipping::abadi(1e-2), Clipping::auto().per_layer()] {
+            let of = |images: &[Vec<f32>], weights: &[f32]| -> Vec<f64> {
+                let records = Images(images.to_vec());
+                let indices: Vec<usize> = (0..images.len()).collect();
+                let sums = weighted_sums_without_noise(&model, &clipping, weights, |model| {
+                    model.losses(records.batch(&indices, &device()))
+                });
+                sums.gradient.into_iter().flatten().collect()
+            };
+            let together = of(&images, &weights);
+            let mut expected = vec![0.0; together.len()];
+            for (image, weight) in images.iter().zip(&weights) {
+                let alone = of(std::slice::from_ref(image), &[1.0]);
+                let weighted = of(std::slice::from_ref(image), &[*weight]);
+                let [whole, part] = [&alone, &weighted].map(|sum| distance(sum, &vec![0.0; sum.len()]));
+                prop_assert!(part <= whole * (1.0 + 1e-6), "{part} > {whole}");
+                expected.iter_mut().zip(&alone).for_each(|(sum, value)| *sum += held(*weight) * value);
+            }
+            prop_assert!(distance(&together, &expected) < 1e-5, "{clipping:?}");
         }
     }
 

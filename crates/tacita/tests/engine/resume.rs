@@ -125,7 +125,7 @@ fn steps_after_the_checkpoint_are_repeated_with_a_fixed_seed_and_stay_spent_with
 }
 
 #[test]
-fn a_private_run_does_not_go_on_with_diagnostics_nor_the_reverse() {
+fn a_private_run_does_not_resume_with_diagnostics_nor_the_reverse() {
     let images = Images::random(40, 3);
     let secret = || Keys::from_os().unwrap();
     for (name, first) in [("private", secret()), ("shown", secret().for_diagnostics())] {

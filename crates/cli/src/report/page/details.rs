@@ -1,13 +1,13 @@
 //! The sections below the fold: how the guarantee came about, and its limits.
 
 use super::html::{figure, list, paragraph, section, statements, table, text};
-use crate::number::{count, down, exact, up};
 use crate::report::Report;
 use crate::report::caveats;
 use crate::report::charts;
 use crate::report::figures::CURVE_DETAIL;
 use crate::report::words;
 use tacita_accounting::Reading;
+use tacita_accounting::decimal::{count, down, exact, up};
 
 /// What is promised.
 pub fn promise(report: &Report) -> String {

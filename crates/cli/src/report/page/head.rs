@@ -1,10 +1,12 @@
 //! The top of the page: the guarantee, or loudly that there is none.
 
 use super::html::{list, paragraph, text};
-use crate::number::{count, exact, plain, up};
 use crate::report::Report;
-use crate::report::facts::{Evaluation, PhaseKind};
+use crate::report::facts::{Evaluation, Facts, PhaseKind};
 use crate::report::words;
+use crate::utility::Utility;
+use crate::utility::words::percent;
+use tacita_accounting::decimal::{count, exact, plain, up};
 
 /// Heading, banner, guarantee and the figures asked for first.
 pub fn render(report: &Report) -> String {
@@ -72,6 +74,17 @@ fn banner(report: &Report) -> String {
     )
 }
 
+/// What an accuracy is worth.
+fn beside(facts: &Facts) -> String {
+    match &facts.utility {
+        Some(Utility::Classes(utility)) => format!(
+            "; the most frequent class has {}",
+            percent(&utility.majority_share)
+        ),
+        None => String::new(),
+    }
+}
+
 fn tiles(report: &Report) -> String {
     let facts = &report.facts;
     let training = (facts.phases.iter()).find(|phase| phase.kind == PhaseKind::Training);
@@ -106,7 +119,7 @@ fn tiles(report: &Report) -> String {
         }) => tiles.push((
             "Accuracy",
             format!("{:.1} %", 100.0 * accuracy),
-            format!("on {} {on}", count(*records)),
+            format!("on {} {on}{}", count(*records), beside(facts)),
         )),
         Some(Evaluation::NoisyCount {
             on,
@@ -116,8 +129,9 @@ fn tiles(report: &Report) -> String {
             "Accuracy",
             format!("≈ {:.1} %", 100.0 * accuracy),
             format!(
-                "noisy count on {on}; noise ± {} points, part of ε",
-                plain(100.0 * noise_std)
+                "noisy count on {on}; noise ± {} points, part of ε{}",
+                plain(100.0 * noise_std),
+                beside(facts)
             ),
         )),
         None => tiles.push((

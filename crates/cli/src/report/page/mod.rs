@@ -4,6 +4,7 @@ mod details;
 mod head;
 pub mod html;
 mod plain_words;
+mod utility;
 
 use super::Report;
 use html::text;
@@ -18,6 +19,7 @@ pub fn render(report: &Report) -> String {
         details::promise(report),
         details::comparison(report),
         details::charts(report),
+        utility::render(report),
         details::mechanism(report),
         details::side_costs(report),
         details::coverage(report),

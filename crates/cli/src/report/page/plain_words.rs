@@ -1,10 +1,10 @@
 //! The guarantee explained to someone who must answer for it but is no mathematician.
 
 use super::html::{paragraph, section, table, text};
-use crate::number::{count, exact, percent_up, up};
 use crate::report::Report;
 use crate::report::odds::posterior_upper;
 use crate::report::words;
+use tacita_accounting::decimal::{count, exact, percent_up, up};
 
 /// Beliefs an attacker may start from.
 const PRIORS: [(f64, &str); 4] = [(0.01, "1 %"), (0.1, "10 %"), (0.5, "50 %"), (0.9, "90 %")];

@@ -3,12 +3,14 @@
 
 mod attacks;
 mod figures;
+mod printing;
 mod refusals;
 mod safety;
 mod statements;
 
 use super::Report;
 use super::facts::{Evaluation, Facts};
+use crate::utility::{self, ClassAnswers, Utility};
 use serde_json::{Value, json};
 use tacita_accounting::Ledger;
 
@@ -80,7 +82,19 @@ fn plain() -> Facts {
         accuracy: 0.9549,
         over_steps: vec![(0, 0.1), (100, 0.8), (200, 0.9549)],
     });
+    facts.utility = Some(of_two_classes(["no", "yes"]));
     facts
+}
+
+/// Exact figures of a model of two classes, on eight records.
+fn of_two_classes(classes: [&str; 2]) -> Utility {
+    let outputs: Vec<Vec<f32>> = (0..8).map(|k| vec![0.0, k as f32 - 3.5]).collect();
+    let answers = ClassAnswers {
+        classes: &classes.map(str::to_string),
+        outputs: &outputs,
+        labels: &[0, 0, 1, 0, 1, 0, 1, 1],
+    };
+    utility::exact(answers, "public rows".into())
 }
 
 fn facts(value: Value) -> Facts {

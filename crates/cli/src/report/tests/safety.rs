@@ -1,6 +1,6 @@
 //! What must never be in a report.
 
-use super::{everything, facts, plain, report, visible};
+use super::{everything, facts, of_two_classes, plain, report, visible};
 use crate::report::facts::{Evaluation, Facts, KeySource};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 /// Every key a private report may hold. A new one must be thought about: nothing here may depend on
 /// private records without noise.
 const KEYS: &str = "accountant accuracy at attacks bracket budget caveats certified clipping clt \
+    utility target per_class class recall confusion calibration predicted observed roc precision_recall warnings \
+    value plus_minus from_bins count_noise majority_share balanced_accuracy roc_area average_precision f1 log_loss \
+    brier calibration_error \
     coin_guess_upper comparison curve data delta delta_reserved delta_upper diagnostics epsilon epsilon_lower \
     epsilon_upper epsilon_without estimate evaluation facts false_alarms figures found_upper guarantee keys kind \
     learning_rate licence lower membership model name neighbours noise_multipliers noise_std not_private_because \
@@ -66,6 +69,7 @@ fn strings_of_users_cannot_become_markup() {
     poison(&mut evil, "", EVIL);
     for facts in [facts(evil.clone()), {
         let mut public = facts(evil);
+        public.utility = Some(of_two_classes([EVIL, EVIL]));
         public.evaluation = Some(Evaluation::PublicTest {
             on: EVIL.to_string(),
             records: 1,

@@ -2,8 +2,7 @@
 
 use super::super::caveats;
 use super::{everything, facts, plain, report, visible};
-use crate::number;
-
+use tacita_accounting::decimal::up;
 use tacita_accounting::{Accountant, Gdp, Ledger, Pld, Rdp, Reading};
 
 #[test]
@@ -58,7 +57,16 @@ fn every_required_statement_is_on_the_page() {
     }
     let page = visible(&report(plain()).html());
     for wanted in [
-        "95.5 % on 1,797 public rows",
+        "95.5 % on 1,797 public rows; the most frequent class has 50.0 %",
+        "How well it does",
+        "Exact figures on 8 public rows",
+        "Balanced accuracy 75.0 %",
+        "AUC, ROC 0.812",
+        "F1 of “yes” 0.750",
+        "Confusion matrix",
+        "Precision and recall",
+        "Calibration",
+        "By class",
         "Accuracy",
         "None: in every step only",
     ] {
@@ -70,6 +78,7 @@ fn every_required_statement_is_on_the_page() {
 fn an_accuracy_without_a_licence_to_be_shown_is_not() {
     let mut silent = plain();
     silent.evaluation = None;
+    silent.utility = None;
     let page = visible(&report(silent).html());
     assert!(page.contains("Accuracy not stated") && !page.contains("95.5"));
 }
@@ -79,7 +88,7 @@ fn bounds_stand_beside_at_most_and_estimates_beside_about() {
     let facts = plain();
     let (ledger, delta) = (facts.plan.clone(), facts.delta - facts.delta_reserved);
     let page = visible(&report(facts).html());
-    let certified = number::up(
+    let certified = up(
         Pld::default()
             .epsilon(&ledger, delta)
             .unwrap()
@@ -87,14 +96,14 @@ fn bounds_stand_beside_at_most_and_estimates_beside_about() {
             .unwrap(),
         5,
     );
-    let rdp = number::up(
+    let rdp = up(
         Rdp.epsilon(&ledger, delta).unwrap().upper_bound().unwrap(),
         5,
     );
     let Reading::Estimate(clt) = Gdp.epsilon(&ledger, delta).unwrap() else {
         panic!("sampled rounds give an estimate");
     };
-    let clt = number::up(clt, 5);
+    let clt = up(clt, 5);
     assert!(
         page.contains(&format!("ε ≤ {certified} at δ = 10⁻⁵")),
         "{page}"

@@ -14,6 +14,7 @@ use tacita::ops::Precision;
 use tacita::optim::{LearningRate, Optimizer, OptimizerRule};
 use tacita::{CheckedPlan, Keys, SessionOptions, Trainer};
 use tacita_accounting::decimal::up;
+use tacita_accounting::{Ledger, Sampling};
 
 /// Above this ε the tail that the noise generator cannot reach voids the guarantee, which would be
 /// worth nothing anyway.
@@ -43,6 +44,27 @@ pub struct Committed {
     pub scale: f64,
     /// Rounds of its ledger's plan.
     pub rounds: u64,
+    /// How many of them are scores, which come last.
+    pub scores: u64,
+}
+
+impl Committed {
+    /// What a run has committed to by its ledger, with the scale of its noise.
+    pub fn to(plan: &Ledger, scale: f64) -> Self {
+        let rounds = plan.rounds_made();
+        // Steps draw their records; a score takes all.
+        let is_score = |back: &u64| {
+            let round = rounds
+                .checked_sub(back + 1)
+                .and_then(|at| plan.round_at(at));
+            round.is_some_and(|round| round.sampling == Sampling::Full {})
+        };
+        Self {
+            scale,
+            rounds,
+            scores: (0..rounds).take_while(is_score).count() as u64,
+        }
+    }
 }
 
 impl PlannedRun {
@@ -73,7 +95,12 @@ impl PlannedRun {
         );
         if settings.noise.is_none() {
             let multiplier = plan.noise_multipliers(0)[0];
-            worth_a_step(&settings, multiplier, plan.steps(), plan.expected_batch())?;
+            check_noise_leaves_a_signal(
+                &settings,
+                multiplier,
+                plan.steps(),
+                plan.expected_batch(),
+            )?;
         }
         let optimizer = settings.optimizer.unwrap_or(OptimizerRule::Sgd);
         let (schedule, rate) = (settings.rate_schedule, settings.learning_rate);
@@ -130,7 +157,12 @@ impl PlannedRun {
 
 /// Refuses a budget so small that nothing can be learned: the sum of all steps' gradients is at most
 /// steps · batch sensitivities long, and the noise on it in any one direction √steps · multiplier.
-pub fn worth_a_step(settings: &Settings, multiplier: f64, steps: u64, batch: f64) -> Result<()> {
+pub fn check_noise_leaves_a_signal(
+    settings: &Settings,
+    multiplier: f64,
+    steps: u64,
+    batch: f64,
+) -> Result<()> {
     ensure!(
         multiplier < (steps as f64).sqrt() * batch,
         "the budget ε = {} at δ = {:e} is too small for any step: the noise would be {multiplier:.0} times \

@@ -3,6 +3,7 @@
 use super::Committed;
 use crate::run::public_facts::PublicFacts;
 use crate::run::settings::Settings;
+use crate::utility::layout::Layout;
 use anyhow::{Result, bail, ensure};
 use tacita::{Budget, Clipping, NoiseSchedule, PaperAccountant, Plan};
 use tacita_accounting::Length;
@@ -34,9 +35,15 @@ pub fn plan(settings: &Settings, facts: PublicFacts, committed: Option<Committed
         side_rounds += 1;
     }
     if let Some(noise) = settings.score_noise.filter(|_| facts.private_test) {
-        // How many are right, and how many there are: both are private.
-        plan = plan.score(noise).score(noise);
-        side_rounds += 2;
+        let scores = committed.map_or(1, |run| run.scores);
+        for _ in 0..scores {
+            plan = plan.score(match scores {
+                1 => Layout::new(facts.classes, noise).noise_multiplier(),
+                // Two counts, as earlier versions released.
+                _ => noise,
+            });
+        }
+        side_rounds += scores;
     }
     // That of a run that is resumed is its ledger's, whatever this version makes of the epochs.
     let committed = committed.map(|run| run.rounds.saturating_sub(side_rounds));

@@ -133,7 +133,7 @@ impl Locations {
     fn into_settings(self, record: &RunRecord, folder: &Path) -> Result<Settings> {
         let mut settings = record.settings.clone();
         if settings.names_paths() {
-            // Made by an earlier version, which kept the paths in the folder; given ones count more.
+            // Made by an earlier version, which kept the paths in the folder; given ones take precedence.
             self.replace_in(&mut settings);
             return Ok(settings);
         }

@@ -35,7 +35,7 @@ impl RunFolder {
             return match make(path)? {
                 true => Self::locked(path),
                 false => bail!(
-                    "{} exists already; give --out another folder, remove it, or go on with it: tacita \
+                    "{} exists already; give --out another folder, remove it, or resume it by: tacita \
                      resume {}. Nothing was spent",
                     path.display(),
                     path.display()
@@ -71,7 +71,7 @@ impl RunFolder {
         }
     }
 
-    /// The folder of an earlier run, to go on with.
+    /// The folder of an earlier run, to be resumed.
     pub fn open_to_write(path: &Path) -> Result<(Self, RunRecord)> {
         let (_, record) = Self::open(path)?;
         Ok((Self::locked(path)?, record))
@@ -179,7 +179,7 @@ impl RunFolder {
     }
 
     /// Refuses a run whose ledger is gone, or whose record is not the one that the ledger binds: it would
-    /// go on under a budget that is spent.
+    /// continue under a budget that is spent.
     pub fn check_ledger(&self) -> Result<()> {
         let path = self.ledger();
         let ledger = match tacita::read_ledger_file(&path) {
@@ -228,7 +228,7 @@ impl RunFolder {
     }
 
     /// Whether the last checkpoint holds all that the ledger does: no step was lost between them.
-    pub fn nothing_was_lost(&self, record: &RunRecord) -> Result<bool> {
+    pub fn checkpoint_holds_every_step(&self, record: &RunRecord) -> Result<bool> {
         let released = tacita::read_ledger_file(&self.ledger())?
             .released
             .rounds_made();

@@ -44,7 +44,7 @@ pub struct RunRecord {
 }
 
 /// What a run of a search states instead of its own ε, which does not pay for the search. Kept with the run from
-/// its start, so that it stays true wherever the folder is copied and whoever goes on with it.
+/// its start, so that it stays true wherever the folder is copied and whoever resumes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartOfSearch {

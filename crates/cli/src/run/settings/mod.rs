@@ -14,14 +14,15 @@ use crate::device::DeviceName;
 use crate::models::ModelName;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use tacita::ops::Precision;
 use tacita::optim::{OptimizerRule, RateSchedule};
 use tacita::{Clipping, NoiseSchedule};
 use tacita_accounting::Length;
-use tacita_datasets::{Builtin, Features, Schema, nearest};
+use tacita_datasets::{Builtin, Features, Schema, nearest, renamed_keys};
 
-/// The settings of a run. A flag counts more than the file.
+/// The settings of a run. A flag takes precedence over the file.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
@@ -93,7 +94,7 @@ pub struct Settings {
     #[arg(long, help_heading = "Data")]
     pub offline: bool,
 
-    /// Settings that do well, from public knowledge; others you give count more
+    /// Settings that do well, from public knowledge; others you give take precedence
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub preset: Option<Preset>,
     /// Model [default: what suits the data]
@@ -122,7 +123,7 @@ pub struct Settings {
     /// Noise multiplier (noise std / sensitivity) instead of a budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub noise: Option<f64>,
-    /// Noise std of the accuracy on private test records, in records; part of the budget
+    /// Noise std of each count that figures on private test records are read from, in records; part of the budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub score_noise: Option<f64>,
     /// Find the noise as a paper did: clt, rdp, zcdp or tcdp; for reproductions
@@ -182,7 +183,7 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     #[serde(with = "short_name")]
     pub device: Option<DeviceName>,
-    /// single, or mixed: products of the forward and backward pass in bf16 on a CUDA card [default: single]
+    /// single, or mixed: products of the forward and backward pass in bf16 on a CUDA GPU [default: single]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     #[serde(with = "short_name")]
     pub precision: Option<Precision>,
@@ -196,7 +197,9 @@ impl Settings {
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read the settings {}", path.display()))?;
-        Self::parse(&text).with_context(|| format!("{}", path.display()))
+        let settings = Self::parse(&text).with_context(|| format!("{}", path.display()))?;
+        show_hints(&path.display(), &text);
+        Ok(settings)
     }
 
     /// Settings in TOML. An unknown key is an error that names the nearest known one.
@@ -262,6 +265,21 @@ impl Settings {
     pub fn to_toml(&self) -> Result<String> {
         Ok(toml::to_string(self)?)
     }
+
+    /// As TOML with the key names of the first version, for hashes that are compared with stored ones.
+    pub fn to_toml_for_hash(&self) -> Result<String> {
+        let text = self.to_toml()?;
+        Ok(text
+            .replace("\nbad-rows = ", "\nbad_rows = ")
+            .replace("\nword-vectors = ", "\nword_vectors = "))
+    }
+}
+
+/// Says on the screen which keys of a file have other names now.
+pub fn show_hints(name: &dyn Display, text: &str) {
+    for hint in renamed_keys::hints(text) {
+        eprintln!("{name}: {hint}");
+    }
 }
 
 #[cfg(test)]
@@ -306,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_count_more_than_the_file() {
+    fn flags_take_precedence_over_the_file() {
         let file = Settings::parse("epsilon = 3.0\nbatch = 100\nper-layer = true").unwrap();
         let flags = Settings {
             epsilon: Some(1.0),

@@ -1,7 +1,8 @@
 //! From settings to the source of the records.
 
-use super::Settings;
+use super::{Settings, show_hints};
 use anyhow::{Result, bail, ensure};
+use std::path::Path;
 use tacita_datasets::{BadRecords, Builtin, Opened, Options, Schema, Source, TestChoice};
 
 impl Settings {
@@ -72,7 +73,7 @@ impl Settings {
                 self.declared.is_none(),
                 "give the schema as a file or as [declared], not both"
             );
-            self.declared = Some(Schema::read(path)?);
+            self.declared = Some(read_schema(path)?);
             self.schema = None;
         }
         if let Some(declared) = &self.declared {
@@ -111,7 +112,7 @@ impl Settings {
     pub fn options(&self, quiet: bool) -> Result<Options> {
         let mut schema = match (&self.schema, &self.declared) {
             (Some(_), Some(_)) => bail!("give the schema as a file or as [declared], not both"),
-            (Some(path), None) => Schema::read(path)?,
+            (Some(path), None) => read_schema(path)?,
             (None, declared) => declared.clone().unwrap_or_default(),
         };
         if let Some(label) = &self.label {
@@ -144,4 +145,12 @@ impl Settings {
             bad_records: BadRecords::Drop,
         })
     }
+}
+
+/// Reads a schema, and says which of its keys have other names now.
+fn read_schema(path: &Path) -> Result<Schema> {
+    let schema = Schema::read(path)?;
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    show_hints(&path.display(), &text);
+    Ok(schema)
 }

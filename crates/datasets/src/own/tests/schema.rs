@@ -171,12 +171,12 @@ fn error_of(content: &str) -> String {
 #[test]
 fn unknown_keys_of_a_schema_file_are_errors_with_its_name() {
     let folder = Folder::new();
-    let path = folder.write("schema.toml", "bad_row = \"drop\"");
+    let path = folder.write("schema.toml", "bad-row = \"drop\"");
     let error = message(Schema::read(&path));
     assert!(
         error.contains("schema.toml")
-            && error.contains("“bad_row”")
-            && error.contains("did you mean “bad_rows”"),
+            && error.contains("“bad-row”")
+            && error.contains("did you mean “bad-rows”"),
         "{error}"
     );
     // Both ways of writing keys of more than one word.

@@ -364,7 +364,7 @@ fn undeclared_bounds_are_estimated_only_on_demand() {
     assert!((values[5 * 63] - 63.0 / 64.0).abs() < 1e-6);
 }
 
-/// What was spent on bounds stays spent, so a run goes on where the noise hid them.
+/// What was spent on bounds stays spent, so a run continues where the noise hid them.
 #[test]
 fn bounds_that_the_noise_hides_are_default_ones_and_that_is_said() {
     let mut options = options(ESTIMATED);

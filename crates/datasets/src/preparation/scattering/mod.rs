@@ -11,7 +11,8 @@ mod filters;
 #[cfg(test)]
 mod tests;
 
-use super::{Basis, Fact, Picture};
+use super::fact::{Basis, Fact};
+use super::picture::Picture;
 use crate::records::ImageSize;
 use anyhow::{Result, ensure};
 use filters::{Filters, Plane};

@@ -1,9 +1,13 @@
 //! What becomes of a value of a column, by kind.
 
-use super::{Cycle, MissingValues, NumberFormat, Value, dates};
+use super::dates::{self, Cycle};
+use super::missing::MissingValues;
+use super::numbers::NumberFormat;
+use super::value::Value;
 use crate::bad_record::BadRecord;
 use crate::nearest::known;
-use crate::preparation::{Basis, bucket};
+use crate::preparation::fact::Basis;
+use crate::preparation::words::bucket;
 use serde::{Deserialize, Serialize};
 
 /// What becomes of a value of a column.
@@ -69,7 +73,7 @@ pub(super) enum Read {
 pub(super) type Problem = (&'static str, Option<String>, String);
 
 impl Encoding {
-    /// Reads a value. Declared categories count more than texts that stand for missing values.
+    /// Reads a value. Declared categories take precedence over texts that stand for missing values.
     pub(super) fn read(
         &self,
         value: Value<'_>,

@@ -44,6 +44,7 @@ pub(crate) use convolution::Convolution;
 pub(crate) use cpu::GramCache;
 pub use device::keep_kernels;
 pub(crate) use device::{cpu_device, cuda_device, is_gpu};
+pub(crate) use gpu::GpuSteps;
 pub(crate) use norms::{
     Measured, Squares, convolution_gradients, convolution_gram_norms, convolution_norms,
     gram_norms, has_outer_kernels, outer_norms, outer_squares, row_squares, sum_last,
@@ -53,4 +54,6 @@ pub(crate) use outer_size::OuterSize;
 pub(crate) use precision::{Precision, in_precision};
 pub(crate) use probe::probe;
 pub(crate) use rows::Rows;
-pub(crate) use sums::{convolution_sum, outer_sum, row_sum, tied_sum};
+pub(crate) use sums::{
+    convolution_sum, formed_steps, outer_sum, row_sum, scattered_steps, tied_sum,
+};

@@ -7,6 +7,7 @@ use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Int, Tensor};
 use std::convert::Infallible;
 use std::path::Path;
+use tacita_kernels::exact::{Grid, Sum};
 use tacita_kernels::optimiser::{Rule, Weights};
 
 pub(super) fn activate<const D: usize>(_: &Tensor<D>, _: Function) -> Option<Tensor<D>> {
@@ -28,6 +29,10 @@ pub(super) fn device() -> Option<Device> {
 }
 
 pub(super) fn embedding(_: &Tensor<2>, _: &Tensor<2, Int>) -> Option<Tensor<3>> {
+    None
+}
+
+pub(super) fn formed_steps(_: &Tensor<2>, _: &Tensor<1>, _: Grid) -> Option<GpuSteps> {
     None
 }
 
@@ -78,8 +83,32 @@ pub(super) fn row_squares(_: &Tensor<2>) -> Option<Squares> {
     None
 }
 
+pub(super) fn scattered_steps(
+    _: &Tensor<2, Int>,
+    _: &Tensor<3>,
+    _: &Tensor<1>,
+    _: Grid,
+    _: usize,
+) -> Option<GpuSteps> {
+    None
+}
+
 pub(super) fn softmax<const D: usize>(_: &Tensor<D>, _: bool) -> Option<Tensor<D>> {
     None
+}
+
+/// There are none.
+#[derive(Debug)]
+pub(crate) struct GpuSteps(Infallible);
+
+impl GpuSteps {
+    pub fn plus(self, _: Self) -> Self {
+        self
+    }
+
+    pub fn into_sum(self, _: Grid) -> Sum {
+        match self.0 {}
+    }
 }
 
 /// There are none.

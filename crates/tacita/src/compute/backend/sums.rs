@@ -1,8 +1,8 @@
 //! Weighted sums of per-sample gradients, each sample rounded to a grid by itself. Where there is no kernel,
 //! `sensitivity/gradient/sum.rs` forms the gradients and rounds them.
 
-use super::{Convolution, Rows, cpu};
-use burn::tensor::Tensor;
+use super::{Convolution, GpuSteps, Rows, cpu, gpu};
+use burn::tensor::{Int, Tensor};
 use tacita_kernels::exact::{Grid, Sum};
 
 /// Σᵢ cᵢ rowᵢ.
@@ -42,4 +42,25 @@ pub(crate) fn convolution_sum(
     grid: Grid,
 ) -> Option<Sum> {
     cpu::convolution_sum(convolution, factors, grid)
+}
+
+/// Σᵢ cᵢ gᵢ of gradients that were formed, left on a GPU.
+pub(crate) fn formed_steps(
+    gradients: &Tensor<2>,
+    factors: &Tensor<1>,
+    grid: Grid,
+) -> Option<GpuSteps> {
+    gpu::formed_steps(gradients, factors, grid)
+}
+
+/// Σᵢ cᵢ gᵢ of vectors that are added to rows of a table, left on a GPU. A record one of whose vectors is too
+/// long for the grid is left out.
+pub(crate) fn scattered_steps(
+    rows: &Tensor<2, Int>,
+    vectors: &Tensor<3>,
+    factors: &Tensor<1>,
+    grid: Grid,
+    table: usize,
+) -> Option<GpuSteps> {
+    gpu::scattered_steps(rows, vectors, factors, grid, table)
 }

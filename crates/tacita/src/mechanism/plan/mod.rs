@@ -172,8 +172,8 @@ impl Plan {
         self
     }
 
-    /// Also releases a score of the model on private records (a count) after the last step, with
-    /// this noise multiplier. See [`Session::score`](crate::Session::score).
+    /// Also releases a score of the model on private records (sums of vectors no longer than 1) after the last
+    /// step, with this noise multiplier. See [`Session::score`](crate::Session::score).
     #[must_use]
     pub fn score(mut self, noise_multiplier: f64) -> Self {
         self.scores.push(noise_multiplier);

@@ -13,7 +13,7 @@ fn sampler(rate: f64, records: usize) -> PoissonSampler {
 
 /// P(K = k) and P(K ≥ k) of a skip within a whole length, both times 2^(64 (digits + 1)), exactly
 /// as `Skips::draw` makes them.
-fn exact_law(skips: &Skips, k: u64) -> (BigUint, BigUint) {
+fn exact_distribution(skips: &Skips, k: u64) -> (BigUint, BigUint) {
     let all = || BigUint::from(1u128 << 64);
     let then = all() - skips.whole;
     let mut equal = BigUint::from(1u8);
@@ -75,7 +75,7 @@ fn inclusion_probability_never_exceeds_the_rate() {
             .chain(corners)
             .chain([length - 1])
         {
-            let (exactly, at_least) = exact_law(&skips, k);
+            let (exactly, at_least) = exact_distribution(&skips, k);
             let included = exactly << 1074;
             let allowed = exact_rate(rate) * at_least;
             assert!(included <= allowed, "rate {rate}, after {k}");

@@ -46,6 +46,7 @@ mod error;
 mod exact_sum;
 mod noisy;
 mod opening;
+mod passes;
 mod round;
 
 pub use error::SessionError;
@@ -67,9 +68,11 @@ use crate::sensitivity::clipping::{
 };
 use crate::sensitivity::gradient::Performance;
 use crate::sensitivity::parameters::{Parameter, Parameters};
+use crate::sensitivity::places::{Made, check_places};
 use crate::sensitivity::records::{PrivateModel, Records};
 use burn::tensor::Device;
 use opening::MOST_STATISTIC_VALUES;
+use passes::Passes;
 use std::path::Path;
 use tacita_accounting::{Ledger, Reading};
 
@@ -80,7 +83,7 @@ pub struct Session {
     clipper: Clipper,
     thresholds: ThresholdTracker,
     sampler: PoissonSampler,
-    micro_batch: usize,
+    passes: Passes,
     precision: Precision,
     on_gpu: bool,
 }
@@ -95,11 +98,6 @@ impl std::fmt::Debug for Session {
 /// Bytes that the records of one pass may take in the computer's memory, and on a GPU.
 const HOST_BYTES: usize = 1 << 30;
 const GPU_BYTES: usize = 8 << 30;
-
-/// As many records as a draw hardly ever exceeds: public, unlike how many there are.
-fn usual_batch(expected: f64) -> usize {
-    (expected + 4.0 * expected.sqrt()).ceil() as usize + 1
-}
 
 /// How a logical batch is cut to fit memory. The result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -178,6 +176,18 @@ impl Session {
         records: &D,
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
+        let on_gpu = model.devices().iter().any(is_gpu);
+        Self::begin_with(opening, model, records, options, on_gpu)
+    }
+
+    /// The same with passes of one size, or of as many rows as records are drawn.
+    pub(crate) fn begin_with<D: Records, M: PrivateModel<D::Batch>>(
+        opening: Opening,
+        model: &M,
+        records: &D,
+        options: SessionOptions,
+        one_size: bool,
+    ) -> Result<Self, SessionError> {
         let plan = opening.plan();
         let parameters = Parameters::of(model)?;
         let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
@@ -202,8 +212,18 @@ impl Session {
             }
             MicroBatch::Records(count) => count,
         };
-        let micro_batch = micro_batch.max(1);
-        let usual_batch = usual_batch(plan.expected_batch()).min(micro_batch);
+        let passes = match one_size {
+            true => Passes::of_one_size(plan.expected_batch(), plan.rate(), micro_batch),
+            false => Passes::as_drawn(plan.expected_batch(), micro_batch),
+        };
+        if one_size {
+            let made = Made {
+                rows: passes.most_rows(),
+                performance: options.performance,
+                precision: options.precision,
+            };
+            check_places(model, records, &groups, made)?;
+        }
         let clipping = plan.clipping();
         let thresholds = clipping.threshold.clone();
         let thresholds = ThresholdTracker::new(thresholds, plan.steps(), groups.shares());
@@ -213,14 +233,15 @@ impl Session {
                 rule: clipping.rule,
                 side_query: SideQuery::of(&clipping.threshold),
                 performance: options.performance,
-                usual_batch,
+                usual_batch: passes.usual_rows(),
+                one_size: passes.have_one_size(),
                 roundings: Some(roundings),
             },
             opening: opening.hardened(options.hardening),
             parameters,
             thresholds,
             sampler,
-            micro_batch,
+            passes,
             precision: options.precision,
             on_gpu,
         })
@@ -283,10 +304,10 @@ impl Session {
         largest_share(self.clipper.roundings.as_deref().unwrap_or_default())
     }
 
-    /// Records of one pass at most: a larger draw is cut. Public, since it depends on the model and
-    /// the options only.
+    /// Records of one pass at most: a larger draw is cut, and on a GPU a smaller one is filled up. Public,
+    /// since it depends on the plan, the model and the options only.
     pub fn micro_batch(&self) -> usize {
-        self.micro_batch
+        self.passes.most_rows()
     }
 
     /// What the threshold policy has learned, for a checkpoint.
@@ -363,11 +384,19 @@ impl Session {
         Ok(OpenRound::new(self))
     }
 
-    /// Releases how many of some private records the model gets right, with noise; the plan must ask
-    /// for it ([`Plan::score`](crate::Plan::score)).
+    /// Releases a score of the model on some private records: the sum of one vector of `length` values per record,
+    /// with noise; the plan must ask for it ([`Plan::score`](crate::Plan::score)).
     ///
-    /// One record moves the count by 1, so the noise is multiplier × 1. May be negative.
-    pub fn score(&mut self, right: impl Iterator<Item = bool>) -> Result<f64, SessionError> {
+    /// With 1 in the cell that a record enters and 0 elsewhere the sums are a histogram: counts of right and wrong
+    /// answers, say. A record that enters m cells has 1/√m in each. Sums may be negative.
+    ///
+    /// # Guarantee
+    /// That of [`Opening::statistic`]: one record moves the sums by at most 1, whatever its vector.
+    pub fn score(
+        &mut self,
+        length: usize,
+        records: impl Iterator<Item = Vec<f64>>,
+    ) -> Result<Statistic, SessionError> {
         let plan = self.opening.plan();
         if self.opening.next_round() < plan.statistics() + plan.steps() {
             return Err(SessionError::StepsFirst {
@@ -375,9 +404,7 @@ impl Session {
                 steps: plan.steps(),
             });
         }
-        let count = right.map(|right| vec![if right { 1.0 } else { 0.0 }]);
-        let noisy = self.opening.release_sum(1, count)?;
-        Ok(noisy.values[0])
+        self.opening.release_sum(length, records)
     }
 
     /// Ends the run: reserved rounds that were never made are given back.

@@ -50,8 +50,8 @@ impl<'s> OpenRound<'s> {
 
     /// Draws the records of the round and makes the clipped sums of its queries over them.
     ///
-    /// A logical batch is cut into micro-batches with the same result as one pass; an empty draw
-    /// gives zeros.
+    /// A logical batch is cut into passes with the same result as one; an empty draw gives zeros. On a GPU
+    /// every pass of the run has one size, which is public.
     ///
     /// # Guarantee
     /// Adding or removing one record moves the sum of each query by at most its sensitivity.
@@ -71,12 +71,15 @@ impl<'s> OpenRound<'s> {
         let thresholds = session.thresholds.thresholds(step);
         let clipper = &session.clipper;
         let mut sums = clipper.zeros();
-        for indices in sample.indices().chunks(session.micro_batch) {
-            let batch = records.batch(indices, device);
-            sums.add(clipper.sums(model, indices.len(), &thresholds, |model| {
-                let mut masks = session.masks(indices);
+        for pass in session.passes.over(sample.indices()) {
+            let batch = records.batch(&pass.indices, device);
+            let weights = pass.indices.iter().map(|index| records.weight(*index));
+            let weights: Vec<f32> = weights.collect();
+            let losses = |model: &M| {
+                let mut masks = session.masks(&pass.indices);
                 in_precision(session.precision, || masks.during(|| model.losses(batch)))
-            })?);
+            };
+            sums.add(clipper.sums(model, pass.rows, &thresholds, &weights, losses)?);
         }
         Ok(Bounded {
             sums,

@@ -7,9 +7,9 @@ use super::{ClipRule, Groups, Threshold};
 use crate::sensitivity::gradient::{
     GradientError, Norms, PerSampleGradients, Performance, WeightedSums, Weights,
 };
-use crate::sensitivity::pass::{self, Pass, PassError, Samples};
+use crate::sensitivity::pass::{self, Pass, PassError, PassRows, Samples};
 use burn::module::Module;
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Int, Tensor, TensorData};
 
 /// What a round asks besides the gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +40,37 @@ pub(crate) struct Clipper {
     pub performance: Performance,
     /// Samples of a pass as a rule.
     pub usual_batch: usize,
+    /// Whether nothing may change the number of rows that a pass computes with: see
+    /// [`Passes`](crate::mechanism::session::Passes).
+    pub one_size: bool,
     /// How far rounding moves a sample of the shape that was checked, in steps of each group's grid; none
     /// if any shape will do.
     pub roundings: Option<Vec<f64>>,
+}
+
+/// The gradients of the samples of a pass whose loss and gradient are finite.
+pub(crate) struct FiniteGradients {
+    pub gradients: PerSampleGradients,
+    pub norms: Norms,
+    /// How far rounding moves them.
+    pub roundings: Vec<f64>,
+    /// The first so many count; the rest fills the pass up.
+    pub counted: usize,
+    /// Which rows of the pass they are; none if all, in their order.
+    kept: Option<Vec<usize>>,
+}
+
+impl FiniteGradients {
+    /// Factors with 0 for rows that do not count.
+    pub fn of_counted(&self, factors: Tensor<2>) -> Tensor<2> {
+        let [rows, groups] = factors.dims();
+        if self.counted == rows {
+            return factors;
+        }
+        let places = Tensor::<1, Int>::arange(0..rows as i64, &factors.device());
+        let beyond = places.greater_equal_elem(self.counted as i64);
+        factors.mask_fill(beyond.reshape([rows, 1]).expand([rows, groups]), 0.0)
+    }
 }
 
 /// The sums of every query over some samples.
@@ -103,41 +131,48 @@ impl Clipper {
         }
     }
 
-    /// The clipped sums of every query over `count` samples.
+    /// The clipped sums of every query over the samples of a pass that count, each as much as its weight says.
     ///
     /// A sample with a non-finite loss or gradient is left out, and nothing else changes.
+    ///
+    /// # Guarantee
+    /// A weight is held between 0 and 1, and one that is no number is 0: it lengthens no contribution. Side queries do
+    /// not see it. Checked by `weights_scale_contributions_and_lengthen_none`.
     pub fn sums<M: Module>(
         &self,
         model: &M,
-        count: usize,
+        rows: PassRows,
         thresholds: &[f64],
+        weights: &[f32],
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<ClippedSums, PassError> {
-        let Some((gradients, norms, roundings)) = self.finite_gradients(model, count, losses)?
-        else {
+        let Some(finite) = self.finite_gradients(model, rows, losses)? else {
             return Ok(self.zeros());
         };
-        let Room { bounds, grids } = room(thresholds, &roundings)?;
+        let (norms, roundings) = (&finite.norms, &finite.roundings);
+        let Room { bounds, grids } = room(thresholds, roundings)?;
+        let factors = finite.of_counted(self.rule.factors(norms, &bounds));
         let mut queries = vec![Weights {
-            factors: self.rule.factors(&norms, &bounds),
+            factors: weighted(factors, weights, finite.kept.as_deref()),
             grids,
         }];
         let mut counts = None;
         match self.side_query {
             Some(SideQuery::Directions) => {
-                let Room { bounds, grids } = room(self.groups.shares(), &roundings)?;
+                let Room { bounds, grids } = room(self.groups.shares(), roundings)?;
+                let factors = direction_factors(norms, thresholds, &bounds);
                 queries.push(Weights {
-                    factors: direction_factors(&norms, thresholds, &bounds),
+                    factors: finite.of_counted(factors),
                     grids,
                 });
             }
             Some(SideQuery::Counts) => {
                 let thresholds = row(thresholds.iter().copied(), &norms.upper());
-                counts = Some(centred_counts(&norms, thresholds));
+                counts = Some(centred_counts(&norms.first(finite.counted), thresholds));
             }
             None => {}
         }
-        let mut sums = gradients.weighted_sums(&queries).into_iter();
+        let mut sums = finite.gradients.weighted_sums(&queries).into_iter();
         let gradient = sums.next().unwrap_or_default();
         let directions = sums.next().map(SideSums::Directions);
         Ok(ClippedSums {
@@ -146,16 +181,15 @@ impl Clipper {
         })
     }
 
-    /// The gradients of the samples whose loss and gradient are finite, their norms, and how far rounding
-    /// moves them; none if there is no such sample.
+    /// The gradients of the samples whose loss and gradient are finite, none if there is no such sample.
     pub fn finite_gradients<M: Module>(
         &self,
         model: &M,
-        count: usize,
+        rows: PassRows,
         losses: impl FnOnce(&M) -> Tensor<1>,
-    ) -> Result<Option<(PerSampleGradients, Norms, Vec<f64>)>, PassError> {
+    ) -> Result<Option<FiniteGradients>, PassError> {
         let samples = Samples {
-            here: count,
+            here: rows.all,
             usually: self.usual_batch,
         };
         let Pass {
@@ -172,18 +206,48 @@ impl Clipper {
             return Err(GradientError::OtherShapes.into());
         }
         let mut norms = gradients.norms();
-        if let Some(kept) = finite_samples(&losses, &norms.upper()) {
-            if kept.is_empty() {
+        let mut counted = rows.counted;
+        let mut kept = finite_samples(&losses, &norms.upper(), counted);
+        if let Some(kept) = &mut kept {
+            let Some(first) = kept.first().copied() else {
                 return Ok(None);
+            };
+            counted = kept.len();
+            if self.one_size {
+                kept.resize(rows.all, first);
             }
-            norms = norms.select(gradients.select(&kept));
+            norms = norms.select(gradients.select(kept));
         }
-        Ok(Some((gradients, norms, roundings)))
+        Ok(Some(FiniteGradients {
+            gradients,
+            norms,
+            roundings,
+            counted,
+            kept,
+        }))
     }
 }
 
-/// The samples whose loss and norms are finite; none if all are.
-fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<usize>> {
+/// Factors times the weights of the samples that were kept, all of them if none is said. A weight of at most 1 makes no
+/// factor larger, rounding included.
+fn weighted(factors: Tensor<2>, weights: &[f32], kept: Option<&[usize]>) -> Tensor<2> {
+    if weights.iter().all(|weight| *weight == 1.0) {
+        return factors;
+    }
+    let held = |weight: Option<&f32>| match weight {
+        Some(weight) if weight.is_finite() => weight.clamp(0.0, 1.0),
+        _ => 0.0,
+    };
+    let [samples, groups] = factors.dims();
+    let of_sample = |at: usize| held(weights.get(kept.map_or(at, |kept| kept[at])));
+    let column: Vec<f32> = (0..samples).map(of_sample).collect();
+    let column = Tensor::<2>::from_data(TensorData::new(column, [samples, 1]), &factors.device());
+    factors * column.expand([samples, groups])
+}
+
+/// Those of the first `counted` samples whose loss and norms are finite; none if all are. Rows beyond repeat
+/// some of these.
+fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>, counted: usize) -> Option<Vec<usize>> {
     // Mostly all are finite, and then so is one number that a GPU can send alone. It may overflow
     // where no summand is infinite; looking at each of them decides.
     let total = losses.clone().sum() + upper.clone().sum();
@@ -201,6 +265,6 @@ fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>) -> Option<Vec<usize>> {
                 .iter()
                 .all(|f| *f)
     };
-    let kept: Vec<usize> = (0..losses.len()).filter(usable).collect();
-    (kept.len() < losses.len()).then_some(kept)
+    let kept: Vec<usize> = (0..counted).filter(usable).collect();
+    (kept.len() < counted).then_some(kept)
 }

@@ -253,6 +253,24 @@ impl Bundle {
         sum.split(self.depth, &widths)
     }
 
+    /// What the sum is made of, by sample; not the rows of a table.
+    pub fn tensors(&self) -> Vec<Tensor<2>> {
+        fn flat<const D: usize>(tensor: &Tensor<D>) -> Tensor<2> {
+            let values = tensor.dims()[1..].iter().product();
+            tensor.clone().reshape([tensor.dims()[0], values])
+        }
+        match &self.merged {
+            Merged::Direct(gradient) => vec![gradient.clone()],
+            Merged::Outer(left, right) => vec![flat(left), flat(right)],
+            Merged::Rows(rows) => vec![flat(&rows.tensors().1)],
+            Merged::Convolution(c) => vec![flat(&c.input), flat(&c.output)],
+            Merged::Tied(tied) => {
+                let (left, right) = &tied.outer;
+                vec![flat(&tied.rows.tensors().1), flat(left), flat(right)]
+            }
+        }
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let values = |shapes: &[&[usize]]| -> usize {

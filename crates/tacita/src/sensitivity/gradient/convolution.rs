@@ -3,6 +3,7 @@
 use super::method::Performance;
 use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
+use super::runs::runs;
 use super::sum::sum_of_formed;
 use crate::compute::backend::{self, Convolution, OuterSize};
 use burn::tensor::Tensor;
@@ -16,9 +17,9 @@ impl Convolution {
         }
         let batch = self.size().batch;
         let chunk = self.samples_within(performance.workspace_bytes);
-        let parts = (0..batch).step_by(chunk).map(|first| {
-            let (left, right) = self.factors(first, chunk.min(batch - first));
-            outer::materialise(&left, &right)
+        let parts = runs(batch, chunk).map(|run| {
+            let (left, right) = self.factors(run.first, run.count);
+            outer::materialise(&left, &right).narrow(0, run.again, run.count - run.again)
         });
         let mut parts: Vec<_> = parts.collect();
         if parts.len() == 1 {

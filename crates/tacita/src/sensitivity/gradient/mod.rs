@@ -11,6 +11,7 @@
 //! | `outer` | Σₜ aₜ ⊗ bₜ: ghost, Gram, kept |
 //! | `rows` | embeddings: segment sums of equal tokens |
 //! | `convolution` | convolutions as outer products over positions |
+//! | `runs` | a batch treated a few samples at a time, in tensors of one shape |
 //! | `bundle` | uses of one parameter, summed *before* the norm |
 //! | `workspace` | what the norms of one pass share |
 //! | `sum` | weighted sums that one record moves by exactly its own contribution |
@@ -24,6 +25,7 @@ mod norm;
 mod outer;
 mod per_sample;
 mod rows;
+mod runs;
 mod sum;
 #[cfg(test)]
 mod tests;

@@ -163,6 +163,19 @@ impl SquaredNorm {
         }
     }
 
+    /// Only the last samples.
+    pub fn last(self, count: usize) -> Self {
+        let last = |values: Tensor<1>| {
+            let [all] = values.dims();
+            values.narrow(0, all - count, count)
+        };
+        Self {
+            value: last(self.value),
+            relative: self.relative,
+            slack: self.slack.map(last),
+        }
+    }
+
     /// Those of one run of samples after another.
     pub fn join(parts: Vec<Self>) -> Self {
         let upper = Tensor::cat(parts.iter().map(Self::upper).collect(), 0);
@@ -219,6 +232,14 @@ impl Norms {
         let usable = self.upper.clone().lower_equal_elem(f32::MAX);
         let usable = usable.bool_and(self.squared.clone().greater_elem(0.0));
         factors.mask_fill(usable.bool_not(), 0.0)
+    }
+
+    /// Only the first samples.
+    pub(crate) fn first(&self, count: usize) -> Self {
+        Self {
+            squared: self.squared.clone().narrow(0, 0, count),
+            upper: self.upper.clone().narrow(0, 0, count),
+        }
     }
 
     /// Only the given samples.

@@ -2,6 +2,7 @@
 
 use super::method::Performance;
 use super::norm::{SquaredNorm, sum_of_squares};
+use super::runs::runs;
 use super::sum::sum_of_formed;
 use crate::compute::backend::ops::matmul;
 use crate::compute::backend::{self, OuterSize};
@@ -131,9 +132,8 @@ pub(crate) fn over_samples(
 ) -> SquaredNorm {
     // Joined even if there is one run only: joining rounds, and the bound of a sample must not depend on
     // how many others there are.
-    let parts: Vec<_> = (0..batch)
-        .step_by(chunk.max(1))
-        .map(|first| norm(first, chunk.min(batch - first)))
+    let parts = runs(batch, chunk)
+        .map(|run| norm(run.first, run.count).last(run.count - run.again))
         .collect();
     SquaredNorm::join(parts)
 }

@@ -191,6 +191,18 @@ impl PerSampleGradients {
             .collect()
     }
 
+    /// What the sums are made of, `[batch, values]` each: after [`PerSampleGradients::norms`] the gradients that
+    /// are kept, and the factors of the others.
+    pub(crate) fn tensors(&self) -> Vec<Tensor<2>> {
+        let bundles = self.bundles.iter();
+        bundles.flat_map(Bundle::tensors).collect()
+    }
+
+    /// Where they lie.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// Bytes the factored gradients hold.
     pub(crate) fn bytes(&self) -> usize {
         self.bundles.iter().map(Bundle::bytes).sum()

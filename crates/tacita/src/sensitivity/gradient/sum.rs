@@ -2,9 +2,12 @@
 //!
 //! Every record's contribution is rounded to a public grid by itself, and integers are added
 //! ([`tacita_kernels::exact`]). On the CPU the kernels do it. On other devices per-sample gradients are
-//! formed a few at a time and rounded there; their integers are added there too.
+//! formed a few at a time and rounded there; their integers are added there too, on CUDA GPUs by kernels of
+//! our own.
 
 use super::method::Performance;
+use super::runs::{Run, runs};
+use crate::compute::backend::{self, GpuSteps};
 use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 use tacita_kernels::exact::{Grid, Sum};
 
@@ -18,7 +21,7 @@ pub struct Weights {
     pub grids: Vec<Grid>,
 }
 
-/// Records of one integer sum on a device. Their steps fit 32 bits, which is all that integers have on a
+/// Records of one integer sum of Burn's operations. Their steps fit 32 bits, which is all that integers have on a
 /// GPU.
 const RECORDS: usize = Sum::MOST_SHORT_RECORDS;
 
@@ -27,7 +30,7 @@ const MOST_STEPS: f64 = Grid::MOST_STEPS as f64;
 
 /// How many records' gradients of `elements` values are formed at a time.
 fn records_at_a_time(performance: &Performance, elements: usize) -> usize {
-    (performance.workspace_bytes / (4 * elements.max(1))).clamp(1, RECORDS)
+    performance.workspace_bytes / (4 * elements.max(1))
 }
 
 /// The sum of formed gradients, a few records at a time. A formed gradient must be all that its record adds
@@ -44,18 +47,48 @@ pub(super) fn sum_of_formed(
     gradient: impl Fn(usize, usize) -> Tensor<2>,
 ) -> Sum {
     let [batch] = factors.dims();
-    let chunk = records_at_a_time(performance, elements);
+    let mut sum = Sum::zeros(grid, elements);
+    let mut on_gpu: Option<GpuSteps> = None;
+    for run in runs(batch, records_at_a_time(performance, elements)) {
+        let formed = gradient(run.first, run.count);
+        let factors = factors_of(run, factors);
+        match backend::formed_steps(&formed, &factors, grid) {
+            Some(steps) => {
+                on_gpu = Some(match on_gpu {
+                    Some(others) => others.plus(steps),
+                    None => steps,
+                });
+            }
+            None => sum.add(generic_sum(formed, factors, grid)),
+        }
+    }
+    if let Some(steps) = on_gpu {
+        sum.add(steps.into_sum(grid));
+    }
+    sum
+}
+
+/// The factors of a run: 0 for those that were in the run before.
+fn factors_of(run: Run, factors: &Tensor<1>) -> Tensor<1> {
+    let new = factors
+        .clone()
+        .narrow(0, run.first + run.again, run.count - run.again);
+    match run.again {
+        0 => new,
+        again => Tensor::cat(vec![Tensor::zeros([again], &factors.device()), new], 0),
+    }
+}
+
+/// Σᵢ cᵢ rowᵢ in Burn's operations.
+fn generic_sum(rows: Tensor<2>, factors: Tensor<1>, grid: Grid) -> Sum {
+    let [batch, elements] = rows.dims();
     let mut sum = Sum::zeros(grid, elements);
     for first in (0..batch).step_by(RECORDS) {
-        let end = batch.min(first + RECORDS);
-        let parts = (first..end).step_by(chunk).map(|first| {
-            let count = chunk.min(end - first);
-            let factors = factors.clone().narrow(0, first, count);
-            steps(gradient(first, count), factors, grid).sum_dim(0)
-        });
-        if let Some(steps) = parts.reduce(|sum, part| sum + part) {
-            sum.add(on_host(steps.reshape([elements]), grid, end - first));
-        }
+        let count = RECORDS.min(batch - first);
+        let rows = rows.clone().narrow(0, first, count);
+        let factors = factors.clone().narrow(0, first, count);
+        let steps = steps(rows, factors, grid).sum_dim(0);
+        sum.add(on_host(steps.reshape([elements]), grid, count));
     }
     sum
 }
@@ -97,6 +130,9 @@ pub(super) fn sum_of_rows(
     grid: Grid,
     table: usize,
 ) -> Sum {
+    if let Some(steps) = backend::scattered_steps(rows, vectors, factors, grid, table) {
+        return steps.into_sum(grid);
+    }
     let [batch, positions, width] = vectors.dims();
     let mut sum = Sum::zeros(grid, table * width);
     for first in (0..batch).step_by(RECORDS) {

@@ -13,6 +13,7 @@ mod optimiser;
 mod product;
 mod rows;
 mod softmax;
+mod steps;
 mod sums;
 
 pub(super) use activation::activate;
@@ -24,6 +25,8 @@ pub(super) use product::{linear, matmul};
 pub(crate) use rows::GpuRows;
 pub(super) use rows::embedding;
 pub(super) use softmax::softmax;
+pub(crate) use steps::GpuSteps;
+pub(super) use steps::{formed_steps, scattered_steps};
 
 use super::graph::{self, Input};
 use burn::backend::Cuda;

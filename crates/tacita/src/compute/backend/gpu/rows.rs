@@ -20,7 +20,7 @@ pub(crate) struct GpuRows {
 }
 
 /// In order, as 32-bit integers.
-fn indices<const D: usize>(rows: Tensor<D, Int>) -> Option<IntTensor<Cuda>> {
+pub(super) fn indices<const D: usize>(rows: Tensor<D, Int>) -> Option<IntTensor<Cuda>> {
     let rows = match rows.dtype() {
         DType::I32 => rows,
         _ => rows.cast(DType::I32),

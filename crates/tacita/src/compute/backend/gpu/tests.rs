@@ -1,6 +1,7 @@
 //! The GPU against the CPU. Without a GPU these tests print that they are skipped, and pass.
 
 use super::rows::GpuRows;
+use super::steps::{formed_steps, scattered_steps};
 use crate::compute::backend::ops::{self, Precision, in_precision};
 use crate::training::optim::{Optimizer, OptimizerRule};
 use burn::backend::Cuda;
@@ -9,6 +10,7 @@ use burn::nn;
 use burn::optim::GradientsParams;
 use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use tacita_kernels::exact::{Grid, Sum, Vectors, add_scattered};
 
 fn gpu() -> Option<Device> {
     let present = std::path::Path::new("/proc/driver/nvidia/version").exists();
@@ -231,5 +233,127 @@ fn optimisers_step_as_on_the_cpu() {
             layer.weight.val().inner()
         };
         assert_close(run(&gpu), run(&Device::flex()), 1e-4, &format!("{rule:?}"));
+    }
+}
+
+/// The coordinates of a sum.
+fn all_values(sum: &Sum) -> Vec<f64> {
+    (0..sum.len()).map(|index| sum.value(index)).collect()
+}
+
+/// Factors that are powers of two, so that nothing is rounded before the grid does it.
+fn factors(count: usize) -> Vec<f32> {
+    (0..count).map(|row| 0.5f32.powi(row as i32 % 3)).collect()
+}
+
+/// Few records, more than 32 bits hold, and several runs of them.
+#[test]
+fn steps_on_the_gpu_are_those_of_the_host() {
+    let Some(gpu) = gpu() else { return };
+    let grid = Grid::for_bound(1.0).unwrap();
+    for (count, elements) in [(1, 1), (7, 300), (1023, 33), (1024, 5), (5000, 40)] {
+        let rows: Tensor<2> = spread([count, elements], 9, &gpu);
+        let mut values: Vec<f32> = rows.into_data().iter::<f32>().collect();
+        // What is too long or no number adds nothing.
+        for (place, odd) in [3.0, -2.5, f32::NAN, f32::INFINITY].into_iter().enumerate() {
+            let place = (place * 97) % values.len();
+            values[place] = odd * 2.0;
+        }
+        let factors = factors(count);
+        let mut expected = vec![0.0; elements];
+        for (place, value) in values.iter().enumerate() {
+            let product = value * factors[place / elements];
+            if product.abs() <= 1.0 {
+                let steps = f64::from(grid.steps(product) as i32);
+                expected[place % elements] += steps * grid.spacing();
+            }
+        }
+        let rows = Tensor::<2>::from_data(TensorData::new(values, [count, elements]), &gpu);
+        let factors = Tensor::<1>::from_data(TensorData::new(factors, [count]), &gpu);
+        let whole = formed_steps(&rows, &factors, grid).unwrap().into_sum(grid);
+        assert_eq!(all_values(&whole), expected, "{count} x {elements}");
+        let run = |first: usize, count: usize| {
+            let (rows, factors) = (rows.clone(), factors.clone());
+            let (rows, factors) = (
+                rows.narrow(0, first, count),
+                factors.narrow(0, first, count),
+            );
+            formed_steps(&rows, &factors, grid).unwrap()
+        };
+        let first = count / 3;
+        if first > 0 {
+            let runs = run(0, first).plus(run(first, count - first));
+            assert_eq!(
+                all_values(&runs.into_sum(grid)),
+                expected,
+                "{count} x {elements}"
+            );
+        }
+    }
+}
+
+#[test]
+fn scattered_steps_on_the_gpu_are_those_of_the_host() {
+    let Some(gpu) = gpu() else { return };
+    let grid = Grid::for_bound(1.0).unwrap();
+    for (batch, positions, width, table) in [(1, 1, 1, 1), (5, 7, 33, 4), (3000, 5, 8, 11)] {
+        let count = batch * positions * width;
+        let vectors: Tensor<1> = spread([count], 5, &gpu);
+        let mut vectors: Vec<f32> = vectors.into_data().iter::<f32>().collect();
+        let rows: Vec<i64> = (0..batch * positions)
+            .map(|i| (i * i % table) as i64)
+            .collect();
+        let mut factors = factors(batch);
+        // A record one of whose vectors is too long or no number adds nothing at all.
+        let mut left_out = vec![false; batch];
+        for (place, odd) in [3.0, -2.5, f32::NAN, f32::INFINITY].into_iter().enumerate() {
+            let place = (place * 9973) % count;
+            if batch > 4 {
+                vectors[place] = odd * 2.0;
+                left_out[place / (positions * width)] = true;
+            }
+        }
+        let tensors = |factors: &[f32]| {
+            (
+                Tensor::<2, Int>::from_data(
+                    TensorData::new(rows.clone(), [batch, positions]),
+                    &gpu,
+                ),
+                Tensor::<3>::from_data(
+                    TensorData::new(vectors.clone(), [batch, positions, width]),
+                    &gpu,
+                ),
+                Tensor::<1>::from_data(TensorData::new(factors.to_vec(), [batch]), &gpu),
+            )
+        };
+        let (tokens, right, weights) = tensors(&factors);
+        let sum = scattered_steps(&tokens, &right, &weights, grid, table);
+        let sum = sum.unwrap().into_sum(grid);
+        for (factor, left_out) in factors.iter_mut().zip(&left_out) {
+            if *left_out {
+                *factor = 0.0;
+            }
+        }
+        let clean: Vec<f32> = vectors
+            .iter()
+            .map(|value| if value.is_finite() { *value } else { 0.0 })
+            .collect();
+        let expected = Sum::of_records(grid, table * width, batch, |some, steps| {
+            let of = |each: usize| some.start * each..some.end * each;
+            let vectors = Vectors::EachPosition(&clean[of(positions * width)]);
+            add_scattered(
+                steps,
+                width,
+                &rows[of(positions)],
+                vectors,
+                &factors[some.clone()],
+                grid,
+            );
+        });
+        assert_eq!(
+            all_values(&sum),
+            all_values(&expected),
+            "{batch} x {positions} x {width}"
+        );
     }
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs Tacita and its peers in turn on a CUDA card; writes crates/lab/results/card.json and prints a table.
+"""Runs Tacita and its peers in turn on a CUDA GPU; writes crates/lab/results/gpu.json and prints a table.
 
-  python3 crates/lab/peers/card.py                             every workload and batch
-  python3 crates/lab/peers/card.py --workloads mlp:512 --passes 1  one of them
-  python3 crates/lab/peers/card.py --page docs/src/lab/speed-gpu.md only the page, from the results
+  python3 crates/lab/peers/gpu.py                             every workload and batch
+  python3 crates/lab/peers/gpu.py --workloads mlp:512 --passes 1  one of them
+  python3 crates/lab/peers/gpu.py --page docs/src/lab/speed-gpu.md only the page, from the results
 
 Needs a `tacita-lab` built with `--features cuda`, and an interpreter that has PyTorch and Opacus.
 Each contestant is a process of its own (Tacita makes plain and private steps in turn in one); its
-memory is what its allocator has set aside on the card.
+memory is what its allocator has set aside on the GPU.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def arguments():
     parser.add_argument("--tacita", default=str(ROOT / "target/release/tacita-lab"))
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--fastdp-source", help="folder that holds FastDP's package fastDP")
-    parser.add_argument("--results", default=str(ROOT / "crates/lab/results/card.json"))
+    parser.add_argument("--results", default=str(ROOT / "crates/lab/results/gpu.json"))
     parser.add_argument("--page", help="write the table between the marks of this page")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--mode", help=argparse.SUPPRESS)
@@ -80,13 +80,13 @@ def peer(options):
     import torch
 
     from step_torch import make_step
-    from workloads import made_up_batch
+    from workloads import synthetic_batch
 
     # Tacita's products round to TF32, so private peers may too; plain PyTorch is shown both ways.
     tf32 = options.mode != "torch"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
-    batch = made_up_batch(options.worker, options.batch)
+    batch = synthetic_batch(options.worker, options.batch)
     mode = options.mode.removesuffix("-tf32")
     step = make_step(options.worker, mode, batch, options.fastdp_source, "cuda")
     for _ in range(WARM_UP):
@@ -123,7 +123,7 @@ def measure(options, path):
                 "workload": workload,
                 "batch": batch,
                 "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes"),
-                "card": card(),
+                "gpu": gpu(),
                 "passes": passes,
             }
         )
@@ -132,7 +132,7 @@ def measure(options, path):
 
 
 def worker(options, workload, batch, mode):
-    command = [options.python, str(HERE / "card.py"), "--worker", workload, "--mode", mode]
+    command = [options.python, str(HERE / "gpu.py"), "--worker", workload, "--mode", mode]
     command += ["--batch", str(batch), "--steps", str(options.steps)]
     if mode == "fastdp":
         command += ["--fastdp-source", options.fastdp_source]
@@ -149,7 +149,7 @@ def figures_of(name, printed):
     """Figures of each contestant in what one process printed; Tacita's has two, in turn."""
     if not name.startswith("tacita") or "failure" in printed:
         return [(name, printed)]
-    memory = {"peak_mib": printed["private_on_card_mib"]}
+    memory = {"peak_mib": printed["private_on_gpu_mib"]}
     plain, private = ({"wall_ms": printed[kind]["wall_ms"]["median"]} for kind in ("plain", "private"))
     if name == "tacita-mixed":
         return [("tacita-mixed", private | memory)]
@@ -168,7 +168,7 @@ def run(command, timeout):
     return json.loads(process.stdout.strip().splitlines()[-1])
 
 
-def card():
+def gpu():
     return query("name")
 
 
@@ -210,7 +210,7 @@ def table(results):
 
 
 def write_page(page, results):
-    begin, end = "<!-- card: begin -->", "<!-- card: end -->"
+    begin, end = "<!-- gpu: begin -->", "<!-- gpu: end -->"
     text = page.read_text()
     before, rest = text.split(begin)
     _, after = rest.split(end)

@@ -1,8 +1,8 @@
-//! A card whose memory is used up ends the program in words, not in a panic from deep inside.
+//! A GPU without memory left ends the program with an error message, not with a panic from deep inside.
 
 /// From now on. The program ends at once, as if it were killed: ledgers and checkpoints are made for that.
 #[cfg(feature = "cuda")]
-pub fn end_in_words() {
+pub fn end_with_a_message() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
@@ -10,7 +10,7 @@ pub fn end_in_words() {
             match panic.payload_as_str().and_then(words) {
                 Some(words) => {
                     eprintln!("error: {words}");
-                    std::process::exit(crate::BAD_INPUT.into());
+                    std::process::exit(crate::exit_codes::BAD_INPUT.into());
                 }
                 None => usual(panic),
             }
@@ -24,8 +24,8 @@ fn words(panic: &str) -> Option<String> {
     let digits: String = bytes.chars().take_while(char::is_ascii_digit).collect();
     let gigabytes = digits.parse::<f64>().ok()? / 1e9;
     Some(format!(
-        "the card has no memory left (a further {gigabytes:.1} GB were asked for); end what else runs on it, or use \
-         a smaller --batch or model. What a run's ledger holds stays spent; go on with it by: tacita resume FOLDER"
+        "the GPU has no memory left (a further {gigabytes:.1} GB were asked for); end what else runs on it, or use \
+         a smaller --batch or model. What a run's ledger holds stays spent; resume it by: tacita resume FOLDER"
     ))
 }
 

@@ -82,3 +82,69 @@ impl SizeArgs {
         Ok(ledger)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::run::{DraftRun, PublicFacts, Settings};
+    use tacita_datasets::Shape;
+    use tacita_datasets::random::SplitMix;
+
+    /// Steps of the plan that `tacita train` makes of settings.
+    fn trained_steps(records: u64, batch: u64, epochs: f64) -> Result<u64> {
+        let settings = Settings {
+            batch: Some(batch),
+            epochs: Some(epochs),
+            noise: Some(1.0),
+            ..Settings::default()
+        };
+        let facts = PublicFacts {
+            records,
+            shape: Shape::Rows { width: 4 },
+            classes: 2,
+            estimates_bounds: false,
+            private_test: false,
+            public_test: false,
+        };
+        let shape = DraftRun::new(settings, facts)?.plan.shape()?;
+        Ok(shape.ledger(1.0)?.rounds_made())
+    }
+
+    /// Steps of the plan that `tacita account` states and `tacita calibrate` finds noise for.
+    fn accounted_steps(records: u64, batch: u64, epochs: f64) -> Result<u64> {
+        let size = SizeArgs {
+            records: Some(records as f64),
+            batch: Some(batch as f64),
+            epochs: Some(epochs),
+            rate: None,
+            steps: None,
+            records_per_unit: None,
+        };
+        Ok(size.ledger(&[1.0])?.rounds_made())
+    }
+
+    #[test]
+    fn train_account_and_calibrate_agree_on_steps() {
+        let mut random = SplitMix(22);
+        let mut compared = 0;
+        for case in 0..110_000 {
+            let (mut records, mut batch) = (100 + random.below(1_000_000), 1 + random.below(2_000));
+            // Sizes that people choose are round, and their quotients often whole up to rounding.
+            if case % 2 == 0 {
+                (records, batch) = (1000 * (1 + random.below(1000)), 10 * (1 + random.below(60)));
+            }
+            let epochs = (1 + random.below(3_000)) as f64 / [1.0, 10.0, 100.0][case % 3];
+            match trained_steps(records, batch, epochs) {
+                Ok(steps) => {
+                    let accounted = accounted_steps(records, batch, epochs).unwrap();
+                    assert_eq!(steps, accounted, "{records}, {batch}, {epochs}");
+                    compared += 1;
+                }
+                Err(_) => assert!(accounted_steps(records, batch, epochs).is_err()),
+            }
+        }
+        assert!(compared >= 100_000, "{compared}");
+        assert_eq!(trained_steps(25_000, 50, 1.1).unwrap(), 550);
+    }
+}

@@ -1,4 +1,4 @@
-//! Made-up data sets of the right shape, held ready so that no step loads data.
+//! Synthetic data sets of the right shape, held ready so that no step loads data.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use tacita::Records;
@@ -6,7 +6,7 @@ use tacita_datasets::Labelled;
 use tacita_datasets::random::SplitMix;
 
 /// Records made of seeds, all in one batch.
-pub struct MadeUp<B> {
+pub struct Synthetic<B> {
     make: fn(&[u64], &Device) -> B,
     all: B,
     count: usize,
@@ -18,7 +18,7 @@ pub trait Take: Clone {
     fn take(&self, indices: Tensor<1, Int>) -> Self;
 }
 
-impl<B> MadeUp<B> {
+impl<B> Synthetic<B> {
     /// So many records, on the device.
     pub fn new(make: fn(&[u64], &Device) -> B, count: usize, device: &Device) -> Self {
         let seeds: Vec<u64> = (0..count as u64).collect();
@@ -30,7 +30,7 @@ impl<B> MadeUp<B> {
     }
 }
 
-impl<B: Take> Records for MadeUp<B> {
+impl<B: Take> Records for Synthetic<B> {
     type Batch = B;
 
     fn count(&self) -> usize {

@@ -1,17 +1,11 @@
 //! Public word vectors, learned from other people's text long before.
 
-use super::word_means::Zipf;
-use super::words::words;
-use super::{Basis, Fact};
 use crate::formats::compressed;
 use crate::hex;
-use crate::records::RowLayout;
 use anyhow::{Context, Result, ensure};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Vectors of GloVe (Pennington, Socher and Manning 2014) for a list of words; word 0 is a vector of
 /// zeros and stands for padding.
@@ -79,17 +73,17 @@ impl WordVectors {
     }
 
     /// The number of a word, its rank by frequency, if it has a vector.
-    pub(super) fn number(&self, word: &str) -> Option<usize> {
+    pub fn number(&self, word: &str) -> Option<usize> {
         self.numbers.get(word).map(|number| *number as usize)
     }
 
     /// Checksum of the vectors, decompressed.
-    pub(super) fn sha256(&self) -> &str {
+    pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
     /// Frequencies by rank.
-    pub(super) fn zipf(&self) -> &Zipf {
+    pub fn zipf(&self) -> &Zipf {
         &self.zipf
     }
 
@@ -102,60 +96,38 @@ impl WordVectors {
     pub fn vector(&self, number: usize) -> &[f32] {
         &self.vectors[number * self.dimension..][..self.dimension]
     }
-
-    /// The preparation that uses the first `count` words of each text.
-    pub fn first_words(&self, count: usize) -> Result<FirstWords> {
-        ensure!(
-            (1..=4096).contains(&count),
-            "between 1 and 4096 words can be used, got {count}"
-        );
-        Ok(FirstWords {
-            words: count,
-            dimension: self.dimension,
-            sha256: self.sha256.clone(),
-        })
-    }
 }
 
-/// The first words of a text that have a vector, one vector after the other; zeros if there are
-/// fewer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FirstWords {
-    /// How many words are used.
-    pub words: usize,
-    /// Numbers of one vector.
-    pub dimension: usize,
-    /// Checksum of the vectors, decompressed.
-    pub sha256: String,
+/// Frequencies of words by their rank, as Zipf found them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Zipf {
+    /// Σ 1/rank.
+    ranks: f64,
+    /// The mean vector of text with such frequencies.
+    centre: Vec<f64>,
 }
 
-impl FirstWords {
-    /// Appends the word numbers of one text.
-    pub(super) fn push(&self, text: &str, vectors: &WordVectors, cells: &mut Vec<f32>) {
-        let end = cells.len() + self.words;
-        let known = words(text).filter_map(|word| vectors.numbers.get(&word));
-        cells.extend(known.take(self.words).map(|&number| number as f32));
-        cells.resize(end, 0.0);
+impl Zipf {
+    /// Of vectors in the order of their words' frequency.
+    pub fn new(dimension: usize, vectors: &[f32]) -> Self {
+        let ranked = || (1..).map(f64::from).zip(vectors.chunks(dimension));
+        let ranks: f64 = ranked().map(|(rank, _)| rank.recip()).sum();
+        let mut centre = vec![0.0; dimension];
+        for (rank, vector) in ranked() {
+            for (sum, value) in centre.iter_mut().zip(vector) {
+                *sum += f64::from(*value) / (rank * ranks);
+            }
+        }
+        Self { ranks, centre }
     }
 
-    pub(super) fn layout(&self, vectors: Arc<WordVectors>) -> Result<RowLayout> {
-        ensure!(
-            vectors.sha256 == self.sha256 && vectors.dimension == self.dimension,
-            "these are not the word vectors the model was trained with: their checksum is {}, not {}",
-            vectors.sha256,
-            self.sha256
-        );
-        Ok(RowLayout::Words(self.words, vectors))
+    /// How frequent the word of a rank is, which begins at 1.
+    pub fn frequency(&self, rank: usize) -> f64 {
+        (rank as f64 * self.ranks).recip()
     }
 
-    pub(super) fn facts(&self) -> Vec<Fact> {
-        vec![Fact {
-            what: format!(
-                "the first {} words that have a public vector of {} numbers (GloVe), unchanged",
-                self.words, self.dimension
-            ),
-            basis: Basis::PublicConstant,
-        }]
+    /// The mean vector of text with such frequencies.
+    pub fn centre(&self) -> &[f64] {
+        &self.centre
     }
 }

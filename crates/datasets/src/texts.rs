@@ -1,13 +1,14 @@
-//! How the texts of public sets are prepared: hashed words, or public word vectors.
+//! How texts are prepared, those of public sets and of the user: hashed words, or public word vectors.
 
 use crate::Options;
 use crate::locate::Site;
-use crate::preparation::{Features, HashedWords, InputPreparation, NGrams, WordMeans, WordVectors};
+use crate::preparation::{Features, FirstWords, HashedWords, InputPreparation, NGrams, WordMeans};
+use crate::word_vectors::WordVectors;
 use anyhow::{Result, bail, ensure};
 use std::sync::Arc;
 
 /// The public word vectors.
-pub(crate) const WORD_VECTORS: Site = Site {
+pub const WORD_VECTORS: Site = Site {
     name: "glove-6b-100d-subset",
     folders: &["glove-6b-100d-subset", "glove"],
     forms: &[&["words.txt", "vectors.f16le"]],
@@ -20,7 +21,7 @@ pub(crate) const WORD_VECTORS: Site = Site {
 const VOCABULARY: usize = 10_000;
 
 /// The public word vectors, if the options ask for them.
-pub(crate) fn vectors(options: &Options) -> Result<Option<Arc<WordVectors>>> {
+pub fn vectors(options: &Options) -> Result<Option<Arc<WordVectors>>> {
     let means = options.features == Some(Features::WordMeans);
     if options.schema.text.word_vectors.is_none() && !means {
         return Ok(None);
@@ -32,7 +33,7 @@ pub(crate) fn vectors(options: &Options) -> Result<Option<Arc<WordVectors>>> {
 }
 
 /// The preparation the options ask for, texts being `length` words long unless they say otherwise.
-pub(crate) fn preparation(
+pub fn preparation(
     options: &Options,
     vectors: Option<&WordVectors>,
     length: usize,
@@ -40,7 +41,7 @@ pub(crate) fn preparation(
     let text = &options.schema.text;
     ensure!(
         options.features.is_none() || text.word_vectors.is_none(),
-        "features and word_vectors are two preparations of one text; leave one of them out"
+        "features and word-vectors are two preparations of one text; leave one of them out"
     );
     Ok(match (text.word_vectors, vectors) {
         (_, Some(vectors)) if options.features == Some(Features::WordMeans) => {
@@ -52,7 +53,9 @@ pub(crate) fn preparation(
         _ if options.features == Some(Features::Scattering) => {
             bail!("--features scattering is for images, not texts")
         }
-        (Some(count), Some(vectors)) => InputPreparation::FirstWords(vectors.first_words(count)?),
+        (Some(count), Some(vectors)) => {
+            InputPreparation::FirstWords(FirstWords::new(vectors, count)?)
+        }
         _ => InputPreparation::Words(HashedWords::new(
             text.vocabulary.unwrap_or(VOCABULARY),
             text.length.unwrap_or(length),

@@ -1,3 +1,0 @@
-//! Numbers as people read them: those of the accounting crate.
-
-pub use tacita_accounting::decimal::*;
