@@ -1,5 +1,6 @@
 //! What is declared of the target: its column, its classes or bounds, and how much records count.
 
+use crate::distinct::distinct;
 use crate::nearest::shown;
 use crate::target::{NumberLoss, NumberTarget, Target, TargetKind, Weighting};
 use anyhow::{Context, Result, bail, ensure};
@@ -211,21 +212,4 @@ pub(super) fn check_classes(classes: &[String]) -> Result<()> {
         shown(&classes[0])
     );
     distinct(classes, "class")
-}
-
-pub(super) fn distinct(names: &[String], what: &str) -> Result<()> {
-    let mut seen = std::collections::BTreeSet::new();
-    for name in names {
-        ensure!(
-            seen.insert(name.trim()),
-            "the {what} {} is declared twice",
-            shown(name)
-        );
-        ensure!(
-            name.trim() == name,
-            "the {what} {} has spaces at its ends, which are taken off the values read",
-            shown(name)
-        );
-    }
-    Ok(())
 }

@@ -22,6 +22,7 @@ mod batch;
 mod builtin;
 mod data_set;
 mod digits;
+mod distinct;
 mod download;
 mod formats;
 mod hex;
@@ -57,13 +58,13 @@ pub use locate::Places;
 pub use locate::cache_folder;
 pub use own::{
     Field, Format, Hint, InputOptions, Inputs, NewInput, Opened, Problem, Seen, Take, TestChoice,
-    Unbounded, fields, read_inputs,
+    Unbounded, fields, read_inputs, skeleton,
 };
 pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{
     Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Targets, Tokens, chunks,
 };
-pub use schema::{BadRows, Schema, TextEncoding, skeleton};
+pub use schema::{BadRows, Schema, TextEncoding};
 pub use statistics::records_for_bounds;
 pub use target::{NumberLoss, NumberTarget, Target, TargetKind, Truth, Weighting};
 pub use word_vectors::WordVectors;

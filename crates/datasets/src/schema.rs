@@ -2,14 +2,15 @@
 
 mod column;
 mod identifiers;
-mod skeleton;
+mod keys;
 mod undeclared;
 
+pub(crate) use column::BUCKETS;
 pub use column::{ColumnKind, ColumnSchema};
 pub use identifiers::is_named_like_an_identifier;
-pub use skeleton::skeleton;
+pub(crate) use keys::{key, quoted};
 
-use super::label::{LabelSchema, distinct};
+use super::label::LabelSchema;
 use super::nearest::{known, toml_error};
 use super::preparation::{Column, Encoding, MissingValues, Picture, TablePreparation, names};
 use super::records::ImageSize;

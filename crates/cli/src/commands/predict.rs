@@ -3,6 +3,7 @@
 mod output;
 
 use crate::device::host;
+use crate::exit_codes::SOME_UNUSABLE;
 use crate::models::ModelSpec;
 use crate::run::{RunFolder, Workbench, workbench};
 use anyhow::{Result, bail};
@@ -11,9 +12,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tacita_datasets::{self as datasets, InputOptions, Inputs, NewInput, Take, Target, TargetKind};
-
-/// The status where some records could not be used, all others being answered.
-const SOME_UNUSABLE: u8 = 3;
 
 /// Arguments of `tacita predict`.
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,7 @@
 //! The columns of a file, as its header and types tell them, or, if asked for, as its values do.
 
-use super::rows::{Format, Hint, Written};
+use super::format::{Format, Written};
+use super::rows::Hint;
 use crate::preparation::{MissingValues, Value, seconds};
 use crate::schema::Schema;
 use anyhow::{Context, Result, bail};
@@ -76,12 +77,12 @@ pub fn fields(path: &Path, schema: &Schema, look_at_values: bool) -> Result<Vec<
 
 /// The field names of the first line of JSON lines.
 fn names_of_first_object(path: &Path, schema: &Schema) -> Result<Vec<String>> {
-    let file = super::rows::characters(super::rows::bytes(path)?, schema.encoding);
-    let mut lines = super::jsonl::Lines::new(file);
+    let file = super::characters::characters(super::characters::bytes(path)?, schema.encoding);
+    let mut lines = super::json_lines::Lines::new(file);
     let Some(line) = lines.next()? else {
         bail!("{}: the file is empty", path.display());
     };
-    let object = line.bytes.and_then(super::jsonl::object);
+    let object = line.bytes.and_then(super::json_lines::object);
     let object = object.with_context(|| format!("{}, line {}", path.display(), line.number))?;
     Ok(object.keys().cloned().collect())
 }

@@ -1,8 +1,9 @@
 //! New input for a trained model: no classes, the preparation of the run, some hundred records at a time.
 
+use super::characters::{bytes, characters};
+use super::format::{Format, Written};
 use super::images;
-use super::jsonl::{Line, Lines};
-use super::rows::{Format, Written, bytes, characters};
+use super::json_lines::{Line, Lines};
 use super::table::check_names;
 use crate::bad_record::BadRecord;
 use crate::formats::compressed;

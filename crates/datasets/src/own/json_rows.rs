@@ -1,6 +1,6 @@
 //! Rows as JSON lines, an object each.
 
-use super::jsonl::{Line, Lines, object};
+use super::json_lines::{Line, Lines, object};
 use super::rows::{Hint, RawTable, Rows, Sink};
 use crate::bad_record::BadRecord;
 use crate::preparation::Value;

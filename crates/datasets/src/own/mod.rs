@@ -1,15 +1,19 @@
 //! The user's own data: tables, texts and images, prepared by what a [`Schema`] declares.
 
+mod characters;
 mod csv_file;
 mod fields;
+mod format;
 mod images;
 mod inputs;
+mod json_lines;
 mod json_rows;
 mod jsonl;
 mod opened;
 mod parquet_column;
 mod parquet_file;
 mod rows;
+mod skeleton;
 mod table;
 mod unbounded;
 
@@ -17,11 +21,13 @@ mod unbounded;
 mod tests;
 
 pub use fields::{Field, Seen, fields};
+pub use format::Format;
 pub(super) use images::{class_folders, open as open_images};
 pub use inputs::{Input as NewInput, InputOptions, Inputs, Problem, Take, read as read_inputs};
 pub(super) use jsonl::{open as open_jsonl, shape as text_shape};
 pub use opened::Opened;
-pub use rows::{Format, Hint};
+pub use rows::Hint;
+pub use skeleton::skeleton;
 pub(super) use table::open as open_table;
 pub use unbounded::Unbounded;
 

@@ -233,7 +233,7 @@ fn half(bytes: &[u8]) -> f32 {
 }
 
 fn uuid(bytes: &[u8]) -> String {
-    let hex = crate::hex(bytes);
+    let hex = crate::hex::hex(bytes);
     match bytes.len() {
         16 => [
             &hex[..8],

@@ -1,6 +1,7 @@
 //! Tables: the rows of a file by the columns a schema declares.
 
-use super::rows::{Format, RawTable, Written};
+use super::format::{Format, Written};
+use super::rows::RawTable;
 use super::{TestChoice, Unbounded, about, short_name};
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::nearest::known;

@@ -1,6 +1,6 @@
 //! What is declared of one column, and the column that follows from it.
 
-use super::distinct;
+use crate::distinct::distinct;
 use crate::preparation::{
     Basis, Column, Cycle, Encoding, Missing, MissingValues, NumberFormat, Value, is_format, seconds,
 };
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Values of a hashed column when the number is not declared.
-pub(super) const BUCKETS: usize = 32;
+pub(crate) const BUCKETS: usize = 32;
 /// Values of a categorical or hashed column at most.
 const MOST_BUCKETS: usize = 4096;
 

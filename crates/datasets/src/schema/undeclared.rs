@@ -1,7 +1,8 @@
 //! Columns that nobody declared: all of them at once, with lines to paste.
 
 use super::column::BUCKETS;
-use super::is_named_like_an_identifier;
+use super::identifiers::is_named_like_an_identifier;
+use super::keys::key;
 use std::fmt::Write;
 
 /// Columns that lines are given for; more would scroll the words away.
@@ -43,20 +44,4 @@ fn lines(name: &str) -> String {
         "  [columns.{key}]\n  # kind = \"ignored\" | buckets = {BUCKETS} | categories = [\"a\", \"b\"] | kind = \
          \"boolean\"\n  # or  min = 0\n  #     max = 100\n"
     )
-}
-
-/// A name as a key of TOML.
-pub(super) fn key(name: &str) -> String {
-    let bare = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-    if !name.is_empty() && name.chars().all(bare) {
-        return name.to_string();
-    }
-    text(name)
-}
-
-/// A text in TOML, in one line: a key may not be in several.
-pub(super) fn text(text: &str) -> String {
-    serde_json::Value::from(text)
-        .to_string()
-        .replace('\u{7f}', "\\u007f")
 }

@@ -1,6 +1,6 @@
 //! BMP files.
 
-use super::{Colours, check, pixels};
+use super::colours::{Colours, check, pixels};
 use anyhow::{Context, Error, Result};
 use std::fmt::Debug;
 use std::io::Cursor;

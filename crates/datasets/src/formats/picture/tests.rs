@@ -4,6 +4,7 @@ use super::*;
 use ::tiff::encoder::{TiffEncoder, colortype};
 use ::tiff::tags::Tag;
 use proptest::prelude::*;
+use std::io::Cursor;
 
 fn image(width: usize, values: &[[u8; 3]]) -> Colours {
     Colours {

@@ -1,6 +1,6 @@
 //! TIFF files, of which the first image counts.
 
-use super::{Colours, check, pixels};
+use super::colours::{Colours, check, pixels};
 use anyhow::{Context, Result, bail};
 use std::io::Cursor;
 use tiff::ColorType;
@@ -28,9 +28,9 @@ pub(super) fn decode(file: &[u8]) -> Result<Colours> {
             .into_iter()
             .map(|value| (value >> 24) as u8)
             .collect(),
-        DecodingResult::F32(values) => super::levels(values.into_iter().map(f64::from)),
-        DecodingResult::F64(values) => super::levels(values.into_iter()),
-        DecodingResult::I16(values) => super::levels(values.into_iter().map(f64::from)),
+        DecodingResult::F32(values) => super::colours::levels(values.into_iter().map(f64::from)),
+        DecodingResult::F64(values) => super::colours::levels(values.into_iter()),
+        DecodingResult::I16(values) => super::colours::levels(values.into_iter().map(f64::from)),
         _ => bail!("a TIFF image of {bits} bits a value; convert it to 8 or 16"),
     };
     Ok(Colours {

@@ -1,6 +1,6 @@
 //! Photographs turned the way up that their file says.
 
-use super::Colours;
+use super::colours::Colours;
 use exif::{In, Reader, Tag};
 use std::io::Cursor;
 

@@ -1,7 +1,10 @@
 //! A column of a table: from a value to the cells of a row.
 
-use super::encoding::{Read, bad};
-use super::{Encoding, Missing, MissingValues, NumberFormat, Value, dates};
+use super::dates;
+use super::encoding::{Encoding, Read, bad};
+use super::missing::{Missing, MissingValues};
+use super::numbers::NumberFormat;
+use super::value::Value;
 use crate::preparation::fact::{Basis, Fact};
 use crate::preparation::words::bucket;
 use crate::records::Cell;

@@ -1,6 +1,9 @@
 //! What becomes of a value of a column, by kind.
 
-use super::{Cycle, MissingValues, NumberFormat, Value, dates};
+use super::dates::{self, Cycle};
+use super::missing::MissingValues;
+use super::numbers::NumberFormat;
+use super::value::Value;
 use crate::bad_record::BadRecord;
 use crate::nearest::known;
 use crate::preparation::fact::Basis;
@@ -70,7 +73,7 @@ pub(super) enum Read {
 pub(super) type Problem = (&'static str, Option<String>, String);
 
 impl Encoding {
-    /// Reads a value. Declared categories count more than texts that stand for missing values.
+    /// Reads a value. Declared categories take precedence over texts that stand for missing values.
     pub(super) fn read(
         &self,
         value: Value<'_>,

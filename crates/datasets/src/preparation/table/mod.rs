@@ -24,7 +24,7 @@ pub use missing::{Missing, MissingValues};
 pub use numbers::NumberFormat;
 pub use value::Value;
 
-use super::Fact;
+use super::fact::Fact;
 use crate::nearest::known;
 use crate::records::RowLayout;
 use anyhow::{Context, Result};

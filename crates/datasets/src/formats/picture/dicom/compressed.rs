@@ -1,8 +1,9 @@
 //! Compressed images of DICOM files.
 
-use super::super::{Colours, jpeg as decode_jpeg};
-use super::Image;
+use super::super::colours::Colours;
+use super::super::web::jpeg as decode_jpeg;
 use super::attributes::fragments;
+use super::image::Image;
 use anyhow::{Context, Result, ensure};
 
 /// JPEG of 8 bits, with its own idea of colours.

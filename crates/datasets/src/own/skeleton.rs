@@ -1,10 +1,9 @@
 //! The beginning of a schema for a file: what its header and types say, and the rest to be filled in.
 
-use super::column::BUCKETS;
-use super::is_named_like_an_identifier;
-use super::undeclared::{key, text as quoted};
-use crate::own::{Field, Hint, Seen};
+use super::fields::{Field, Seen};
+use super::rows::Hint;
 use crate::preparation::iso;
+use crate::schema::{BUCKETS, is_named_like_an_identifier, key, quoted};
 use std::fmt::Write;
 
 /// A schema with a table for each column but the label. A line that only the owner of the data can fill in is a
