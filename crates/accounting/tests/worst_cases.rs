@@ -1,6 +1,6 @@
 //! Ledgers that used to take minutes, hours or for ever: each is answered, and answered rightly.
 //!
-//! What each takes is counted, not timed (`effort.rs`); `examples/stress.rs` prints times.
+//! What each takes is counted, not timed (`effort.rs`); `crates/accounting/examples/stress.rs` prints times.
 
 #![allow(clippy::unwrap_used)]
 

@@ -70,7 +70,7 @@ fn bad_input_is_named_and_ends_with_status_2() {
         r#"{"class_name": "LaplaceDpEvent", "noise_multiplier": 1.0}"#,
     );
     for (arguments, said) in [
-        (vec![good.as_str()], "delta"),
+        (vec![good.as_str()], "the history has none; give one"),
         (vec![good.as_str(), "--delta", "2"], "got 2"),
         (
             vec![good.as_str(), "--delta", "1e-5", "--reported", "NaN"],

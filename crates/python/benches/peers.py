@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 taskset -c 0 python crates/python/benches/peers.py [--write]
 
-Times are medians over repetitions, in milliseconds a call; `--write` keeps them in `peers.json` beside this file.
+Times are processor milliseconds a call, medians over repetitions; `--write` keeps them in `peers.json` beside this file.
 Needs numpy, dp-accounting and prv-accountant; a library that is missing is left out.
 """
 
@@ -31,15 +31,15 @@ SIZE = {"records": 60_000, "batch": 512, "delta": DELTA}
 def median_ms(work, repetitions):
     times = []
     for _ in range(repetitions):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(1e3 * (time.perf_counter() - start))
+        times.append(1e3 * (time.process_time() - start))
     return round(statistics.median(times), 3)
 
 
 def import_ms():
-    """`import tacita` alone, in fresh interpreters: the difference to one that imports nothing."""
-    program = "import time; start = time.perf_counter(); import tacita; print(time.perf_counter() - start)"
+    """`import tacita` in fresh interpreters."""
+    program = "import time; start = time.process_time(); import tacita; print(time.process_time() - start)"
     return median_of(
         1e3
         * float(
@@ -57,9 +57,9 @@ def of_tacita(found):
     found["tacita: epsilon of 10,000 uniform steps"] = median_ms(
         lambda: tacita.epsilon(noise=NOISE, rate=RATE, steps=STEPS, delta=DELTA), 25
     )
-    start = time.perf_counter()
+    start = time.process_time()
     table = tacita.calibrate(epsilon=EPSILONS, epochs=EPOCHS, **SIZE)
-    found["tacita: 1,000 calibrations"] = round(1e3 * (time.perf_counter() - start))
+    found["tacita: 1,000 calibrations"] = round(1e3 * (time.process_time() - start))
     assert table.noise.shape == (20, 50) and (table.epsilon.upper <= EPSILONS).all()
     found["tacita: import"] = import_ms()
 

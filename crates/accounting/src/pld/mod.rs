@@ -13,7 +13,7 @@ use crate::rdp::RdpCurve;
 use proof::{DeltaBracket, EpsilonBracket, GaussianBounds, Rounds};
 
 /// Units of work of one reading: one to three seconds. Ordinary plans take a hundredth of it; see
-/// `examples/stress.rs`.
+/// `crates/accounting/examples/stress.rs`.
 const WORK: f64 = 3.8e9;
 
 /// Part of the work of a search that is left that one reading may take.

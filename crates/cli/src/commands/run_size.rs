@@ -129,10 +129,10 @@ mod tests {
     fn train_account_and_calibrate_agree_on_steps() {
         let mut random = SplitMix(22);
         let mut compared = 0;
-        for case in 0..110_000 {
+        for case in 0..110_000_usize {
             let (mut records, mut batch) = (100 + random.below(1_000_000), 1 + random.below(2_000));
             // Sizes that people choose are round, and their quotients often whole up to rounding.
-            if case % 2 == 0 {
+            if case.is_multiple_of(2) {
                 (records, batch) = (1000 * (1 + random.below(1000)), 10 * (1 + random.below(60)));
             }
             let epochs = (1 + random.below(3_000)) as f64 / [1.0, 10.0, 100.0][case % 3];

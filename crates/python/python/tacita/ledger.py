@@ -285,9 +285,8 @@ class Ledger:
         >>> import tacita
         >>> ledger = tacita.Ledger()
         >>> ledger.add(noise=5.0, sampling="full", steps=25)  # 1-GDP: the truth at 0.05 is 0.7405
-        >>> missed = ledger.trade_off([0.0, 0.05, 1.0])
-        >>> 0.738 < missed[1] < 0.7405, missed[2]
-        (True, 0.0)
+        >>> ledger.trade_off([0.0, 0.05, 1.0]).round(2).tolist()
+        [1.0, 0.74, 0.0]
         """
         import numpy as np
 

@@ -162,9 +162,9 @@ class Plan:
         >>> history = [(noise, 0.01, 1) for noise in plan.noises]
         >>> plan.check(history).covered
         True
-        >>> print(plan.check([(0.3, 0.01, 3)]))
+        >>> print(plan.check([(0.1, 0.01, 3)]))
         NOT COVERED by the plan: 3 of 3 steps
-          steps 0 to 2: noise multiplier 0.3 is less than planned
+          steps 0 to 2: noise multiplier 0.1 is less than planned
         """
         certificate = certify(run, delta=self._delta, loader=loader, optimizer=optimizer)
         return PlanCheck(self, certificate, *_compared(self, certificate, side_noise))
