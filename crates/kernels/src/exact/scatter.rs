@@ -2,7 +2,7 @@
 
 use super::Grid;
 use super::rows::add_row;
-use crate::vector::{PIECE, largest_magnitude, vectorised};
+use crate::vector::{PIECE, largest_magnitudes, vectorised};
 use rayon::prelude::*;
 
 /// The vectors that are added to rows of a table.
@@ -19,16 +19,6 @@ impl<'a> Vectors<'a> {
     fn get(self, sample: usize, position: usize, width: usize) -> &'a [f32] {
         match self {
             Self::EachPosition(values) => &values[position * width..][..width],
-            Self::EachSample(values) => &values[sample * width..][..width],
-        }
-    }
-
-    /// All vectors of a sample.
-    fn of_sample(self, sample: usize, positions: usize, width: usize) -> &'a [f32] {
-        match self {
-            Self::EachPosition(values) => {
-                &values[sample * positions * width..][..positions * width]
-            }
             Self::EachSample(values) => &values[sample * width..][..width],
         }
     }
@@ -71,13 +61,14 @@ pub fn add_scattered(
     }
     // Vectors of a token that repeats may cancel, so that each is longer than the whole.
     let limit = grid.spacing() * f64::from(1 << 22);
-    let short: Vec<bool> = factors
+    let largest = match vectors {
+        Vectors::EachPosition(values) => largest_magnitudes(values, positions * width),
+        Vectors::EachSample(values) => largest_magnitudes(values, width),
+    };
+    let short: Vec<bool> = largest
         .iter()
-        .enumerate()
-        .map(|(sample, &factor)| {
-            let values = vectors.of_sample(sample, positions, width);
-            f64::from(largest_magnitude(values)) * f64::from(factor.abs()) < limit
-        })
+        .zip(factors)
+        .map(|(&value, factor)| f64::from(value) * f64::from(factor.abs()) < limit)
         .collect();
     let threads = match rows.len() * width {
         small if small <= PIECE => 1,
