@@ -248,6 +248,7 @@ fn threads_and_instruction_sets_do_not_change_the_noise() {
                     *exact = f64::from(*value);
                 }
             },
+            stored: |noisy: f32| noisy,
         });
         assert!(one == plain, "instruction set, {hardening:?}");
 
