@@ -90,14 +90,11 @@ pub fn add_scattered(
                         if factor == 0.0 {
                             continue;
                         }
-                        let add = |into: &mut [u32], vector: &[f32]| match short[sample] {
-                            true => add_row(into, vector, factor, grid),
-                            false => add_long_row(into, vector, factor, grid),
-                        };
                         let shared = matches!(vectors, Vectors::EachSample(_));
                         if shared {
                             once.fill(0);
-                            add(&mut once, vectors.get(sample, 0, width));
+                            let vector = vectors.get(sample, 0, width);
+                            add_vector(&mut once, vector, factor, grid, short[sample]);
                         }
                         for (position, &row) in rows.iter().enumerate() {
                             // Rows of earlier parts wrap around to huge numbers.
@@ -110,13 +107,23 @@ pub fn add_scattered(
                                 add_steps(row, &once);
                             } else {
                                 let position = sample * positions + position;
-                                add(row, vectors.get(sample, position, width));
+                                let vector = vectors.get(sample, position, width);
+                                add_vector(row, vector, factor, grid, short[sample]);
                             }
                         }
                     }
                 },
             );
         });
+}
+
+/// Adds the steps of `factor · vector`, which may be long.
+#[inline(always)]
+fn add_vector(into: &mut [u32], vector: &[f32], factor: f32, grid: Grid, short: bool) {
+    match short {
+        true => add_row(into, vector, factor, grid),
+        false => add_long_row(into, vector, factor, grid),
+    }
 }
 
 /// Adds steps that are known.
@@ -126,9 +133,12 @@ fn add_steps(into: &mut [u32], steps: &[u32]) {
     let (into, into_rest) = into.as_chunks_mut::<WIDE>();
     let (steps, steps_rest) = steps.as_chunks::<WIDE>();
     for (into, steps) in into.iter_mut().zip(steps) {
+        // A value of its own: the compiler cannot tell that the two do not overlap.
+        let mut sums = *into;
         for lane in 0..WIDE {
-            into[lane] = into[lane].wrapping_add(steps[lane]);
+            sums[lane] = sums[lane].wrapping_add(steps[lane]);
         }
+        *into = sums;
     }
     for (into, steps) in into_rest.iter_mut().zip(steps_rest) {
         *into = into.wrapping_add(*steps);
