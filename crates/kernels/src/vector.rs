@@ -136,26 +136,43 @@ pub(crate) fn largest(x: &[f32]) -> f32 {
     lanes.into_iter().fold(f32::NEG_INFINITY, larger)
 }
 
-/// The largest |x|; infinite if some value is not a number.
-pub(crate) fn largest_magnitude(x: &[f32]) -> f32 {
+/// The largest |x| of each row of `width` values; infinite where some value is not a number.
+pub(crate) fn largest_magnitudes(rows: &[f32], width: usize) -> Vec<f32> {
+    let mut out = vec![0.0; rows.len() / width.max(1)];
+    // All rows in one loop: they are often too short for a call each.
     vectorised(
         #[inline(always)]
         || {
-            // Magnitudes compare as integers, and everything that is not a number lies above infinity.
-            let mut lanes = [0u32; LANES];
-            let (chunks, rest) = x.as_chunks::<LANES>();
-            for chunk in chunks {
-                for lane in 0..LANES {
-                    lanes[lane] = lanes[lane].max(chunk[lane].abs().to_bits());
-                }
+            for (out, row) in out.iter_mut().zip(rows.chunks_exact(width.max(1))) {
+                *out = largest_magnitude(row);
             }
-            for (lane, value) in lanes.iter_mut().zip(rest) {
-                *lane = (*lane).max(value.abs().to_bits());
-            }
-            let most = lanes.into_iter().max().unwrap_or(0);
-            f32::from_bits(most.min(f32::INFINITY.to_bits()))
         },
-    )
+    );
+    out
+}
+
+/// The largest |x|; infinite if some value is not a number.
+#[inline(always)]
+fn largest_magnitude(x: &[f32]) -> f32 {
+    // Magnitudes compare as integers, and everything that is not a number lies above infinity.
+    let mut lanes = [0u32; LANES];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] = lanes[lane].max(chunk[lane].abs().to_bits());
+        }
+    }
+    for (lane, value) in lanes.iter_mut().zip(rest) {
+        *lane = (*lane).max(value.abs().to_bits());
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for lane in 0..width {
+            lanes[lane] = lanes[lane].max(lanes[lane + width]);
+        }
+        width /= 2;
+    }
+    f32::from_bits(lanes[0].min(f32::INFINITY.to_bits()))
 }
 
 /// Σ x² in f64: relative error below (length / 8 + 8)·2⁻⁵³.

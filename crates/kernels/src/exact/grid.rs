@@ -58,6 +58,12 @@ impl Grid {
         f64::from(self.spacing)
     }
 
+    /// Where a sum of so many steps lies, in two's complement: exact, with 24 bits to spare.
+    #[inline(always)]
+    pub fn value(&self, steps: u32) -> f64 {
+        f64::from(steps as i32) * f64::from(self.spacing)
+    }
+
     /// 1.5 · 2²³ spacings.
     #[inline(always)]
     pub(crate) fn anchor(&self) -> f32 {
@@ -91,9 +97,14 @@ impl Grid {
     }
 }
 
-/// How many steps of the two largest values of a fast term, all together, stay clear of the anchor's
-/// neighbouring powers of two, whatever the roundings: half of what would reach them.
-pub(crate) const FAST_STEPS: f64 = (1u64 << (ANCHOR_BITS - 1)) as f64;
+/// A record whose products take at most so many steps together may have each of them rounded: a quarter of
+/// what would reach the anchor's neighbouring powers of two.
+pub(crate) const FAST_RECORD_STEPS: f64 = (1u64 << (ANCHOR_BITS - 2)) as f64;
+
+/// Records share one run of additions from the anchor while their products take at most so many steps together.
+/// What would reach the neighbouring powers of two, less 4,096: half a step for each of 260 roundings, and what
+/// the last bit of scaled factors adds, 2⁻²² of the products.
+pub(crate) const FAST_RUN_STEPS: f64 = ((1u64 << ANCHOR_BITS) - 4096) as f64;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -3,13 +3,14 @@
 // Constant ranges unroll; iterators over arrays do not always.
 #![allow(clippy::needless_range_loop)]
 
-use crate::vector::{largest_magnitude, vectorised};
-use std::ops::Range;
+use crate::vector::{largest_magnitudes, vectorised};
 
 /// Rows of a tile: features of the left factor.
 pub(super) const HEIGHT: usize = 8;
 /// Columns of a tile: features of the right factor.
 pub(super) const WIDTH: usize = 48;
+/// Rows of a panel that are laid out together.
+const NEAR_ROWS: usize = 16;
 /// Panels narrower than a whole one are rounded up to this.
 pub(super) const LANES: usize = 16;
 
@@ -49,18 +50,16 @@ impl<'a> Factor<'a> {
         }
     }
 
-    /// The largest magnitude at each of some positions.
-    pub(super) fn largest(&self, positions: Range<usize>, into: &mut Vec<f32>) {
-        into.clear();
+    /// The largest magnitude at each of the first positions; infinite where there is no number.
+    pub(super) fn largest(&self, positions: usize) -> Vec<f32> {
         match *self {
             Self::ByPosition { values, width } => {
-                let rows = values[positions.start * width..positions.end * width].chunks(width);
-                into.extend(rows.map(largest_magnitude));
+                largest_magnitudes(&values[..positions * width], width)
             }
             Self::ByFeature { values, pitch, .. } => {
-                into.resize(positions.len(), 0.0);
+                let mut largest: Vec<f32> = vec![0.0; positions];
                 for feature in values.chunks(pitch.max(1)) {
-                    for (most, value) in into.iter_mut().zip(&feature[positions.clone()]) {
+                    for (most, value) in largest.iter_mut().zip(feature) {
                         // Not a number counts as infinite.
                         let value = if value.is_nan() {
                             f32::INFINITY
@@ -70,6 +69,7 @@ impl<'a> Factor<'a> {
                         *most = most.max(value);
                     }
                 }
+                largest
             }
         }
     }
@@ -102,8 +102,25 @@ impl Panels {
         vectorised(
             #[inline(always)]
             || match scales {
-                None => pack::<UNIT>(factor, positions, least, values, |_| Scale::none()),
-                Some(scales) => pack::<UNIT>(factor, positions, least, values, |row| scales[row]),
+                None => pack::<UNIT>(
+                    factor,
+                    positions,
+                    least,
+                    values,
+                    #[inline(always)]
+                    |_, from, into| into.copy_from_slice(from),
+                    without_nan,
+                ),
+                Some(scales) => pack::<UNIT>(
+                    factor,
+                    positions,
+                    least,
+                    values,
+                    #[inline(always)]
+                    |row, from, into| scales[row].apply(from, into),
+                    #[inline(always)]
+                    |_| {},
+                ),
             },
         );
     }
@@ -124,41 +141,43 @@ impl Panels {
     }
 }
 
-/// Writes the panels of some positions, each row times its scale.
+/// Lays the panels of some positions out: `write(row, from, into)` makes a row of a panel, `finish` goes over
+/// some rows of one while they are near.
 #[inline(always)]
 fn pack<const UNIT: usize>(
     factor: Factor<'_>,
     positions: &[usize],
     least: usize,
     into: &mut [f32],
-    scale: impl Fn(usize) -> Scale,
+    write: impl Fn(usize, &[f32], &mut [f32]),
+    finish: impl Fn(&mut [f32]),
 ) {
     let depth = positions.len();
     let (whole, rest) = (factor.width() / UNIT, factor.width() % UNIT);
     let (panels, last) = into.split_at_mut(whole * UNIT * depth);
-    let panels = panels.chunks_exact_mut((UNIT * depth).max(1)).enumerate();
     let pitch = rest.next_multiple_of(least);
     match factor {
         Factor::ByPosition { values, width } => {
-            for (panel, into) in panels {
-                let rows = into.as_chunks_mut::<UNIT>().0.iter_mut().zip(positions);
-                for (row, (into, &position)) in rows.enumerate() {
-                    let from = &values[position * width + panel * UNIT..][..UNIT];
-                    let scale = scale(row);
-                    for at in 0..UNIT {
-                        into[at] = scale.apply(from[at]);
+            // Narrow panels share lines of the cache, in which those of many rows would not stay.
+            let strip = if UNIT < LANES { NEAR_ROWS } else { depth };
+            for first in (0..depth).step_by(strip.max(1)) {
+                let rows = first..depth.min(first + strip);
+                for panel in 0..whole {
+                    let into = &mut panels[panel * depth * UNIT..];
+                    let into = &mut into[rows.start * UNIT..rows.end * UNIT];
+                    for (into, row) in into.as_chunks_mut::<UNIT>().0.iter_mut().zip(rows.clone()) {
+                        let from = &values[positions[row] * width + panel * UNIT..][..UNIT];
+                        write(row, from, into);
                     }
+                    finish(into);
                 }
             }
             if rest > 0 {
                 let rows = last.chunks_exact_mut(pitch).zip(positions);
                 for (row, (into, &position)) in rows.enumerate() {
-                    let from = &values[position * width + whole * UNIT..][..rest];
                     let (into, padding) = into.split_at_mut(rest);
-                    let scale = scale(row);
-                    for (into, &from) in into.iter_mut().zip(from) {
-                        *into = scale.apply(from);
-                    }
+                    let from = &values[position * width + whole * UNIT..][..rest];
+                    write(row, from, into);
                     padding.fill(0.0);
                 }
             }
@@ -169,26 +188,37 @@ fn pack<const UNIT: usize>(
             width,
         } => {
             let feature = |feature: usize| &values[feature * from..][..from];
-            for (panel, into) in panels {
+            let panels = panels.chunks_exact_mut((UNIT * depth).max(1));
+            for (panel, into) in panels.enumerate() {
                 let features: [&[f32]; UNIT] = std::array::from_fn(|at| feature(panel * UNIT + at));
                 let rows = into.as_chunks_mut::<UNIT>().0.iter_mut().zip(positions);
                 for (row, (into, &position)) in rows.enumerate() {
-                    let scale = scale(row);
-                    for at in 0..UNIT {
-                        into[at] = scale.apply(features[at][position]);
-                    }
+                    let from: [f32; UNIT] = std::array::from_fn(|at| features[at][position]);
+                    write(row, &from, into);
                 }
+                finish(into);
             }
             if rest > 0 {
-                last.fill(0.0);
-                for (column, line) in (width - rest..width).map(feature).enumerate() {
-                    let rows = last.chunks_exact_mut(pitch).zip(positions).enumerate();
-                    for (row, (into, &position)) in rows {
-                        into[column] = scale(row).apply(line[position]);
+                let features: Vec<&[f32]> = (width - rest..width).map(feature).collect();
+                let mut from = vec![0.0; pitch];
+                let rows = last.chunks_exact_mut(pitch).zip(positions);
+                for (row, (into, &position)) in rows.enumerate() {
+                    for (from, feature) in from.iter_mut().zip(&features) {
+                        *from = feature[position];
                     }
+                    write(row, &from, into);
                 }
             }
         }
+    }
+    finish(last);
+}
+
+/// What is not a number becomes zero.
+#[inline(always)]
+fn without_nan(values: &mut [f32]) {
+    for value in values {
+        *value = if value.is_nan() { 0.0 } else { *value };
     }
 }
 
@@ -230,9 +260,12 @@ impl Scale {
     }
 
     #[inline(always)]
-    fn apply(self, value: f32) -> f32 {
-        let scaled = value * self.factor;
-        let odd = f32::from_bits(scaled.to_bits() | self.lowest_bit);
-        if scaled.abs() >= self.least { odd } else { 0.0 }
+    fn apply(self, from: &[f32], into: &mut [f32]) {
+        for (into, &value) in into.iter_mut().zip(from) {
+            let scaled = value * self.factor;
+            let odd = f32::from_bits(scaled.to_bits() | self.lowest_bit);
+            // What is not a number becomes zero as well.
+            *into = if scaled.abs() >= self.least { odd } else { 0.0 };
+        }
     }
 }

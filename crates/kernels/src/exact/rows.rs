@@ -68,9 +68,11 @@ pub(super) fn add_row(into: &mut [u32], row: &[f32], factor: f32, grid: Grid) {
     let (into, into_rest) = into.as_chunks_mut::<WIDE>();
     let (row, row_rest) = row.as_chunks::<WIDE>();
     for (into, row) in into.iter_mut().zip(row) {
+        let mut sums = *into;
         for lane in 0..WIDE {
-            into[lane] = into[lane].wrapping_add(grid.steps_of_product(row[lane], factor));
+            sums[lane] = sums[lane].wrapping_add(grid.steps_of_product(row[lane], factor));
         }
+        *into = sums;
     }
     for (into, &value) in into_rest.iter_mut().zip(row_rest) {
         *into = into.wrapping_add(grid.steps_of_product(value, factor));

@@ -2,7 +2,7 @@
 
 use super::Grid;
 use super::rows::add_row;
-use crate::vector::{PIECE, largest_magnitude, vectorised};
+use crate::vector::{PIECE, largest_magnitudes, vectorised};
 use rayon::prelude::*;
 
 /// The vectors that are added to rows of a table.
@@ -19,16 +19,6 @@ impl<'a> Vectors<'a> {
     fn get(self, sample: usize, position: usize, width: usize) -> &'a [f32] {
         match self {
             Self::EachPosition(values) => &values[position * width..][..width],
-            Self::EachSample(values) => &values[sample * width..][..width],
-        }
-    }
-
-    /// All vectors of a sample.
-    fn of_sample(self, sample: usize, positions: usize, width: usize) -> &'a [f32] {
-        match self {
-            Self::EachPosition(values) => {
-                &values[sample * positions * width..][..positions * width]
-            }
             Self::EachSample(values) => &values[sample * width..][..width],
         }
     }
@@ -71,13 +61,14 @@ pub fn add_scattered(
     }
     // Vectors of a token that repeats may cancel, so that each is longer than the whole.
     let limit = grid.spacing() * f64::from(1 << 22);
-    let short: Vec<bool> = factors
+    let largest = match vectors {
+        Vectors::EachPosition(values) => largest_magnitudes(values, positions * width),
+        Vectors::EachSample(values) => largest_magnitudes(values, width),
+    };
+    let short: Vec<bool> = largest
         .iter()
-        .enumerate()
-        .map(|(sample, &factor)| {
-            let values = vectors.of_sample(sample, positions, width);
-            f64::from(largest_magnitude(values)) * f64::from(factor.abs()) < limit
-        })
+        .zip(factors)
+        .map(|(&value, factor)| f64::from(value) * f64::from(factor.abs()) < limit)
         .collect();
     let threads = match rows.len() * width {
         small if small <= PIECE => 1,
@@ -99,14 +90,11 @@ pub fn add_scattered(
                         if factor == 0.0 {
                             continue;
                         }
-                        let add = |into: &mut [u32], vector: &[f32]| match short[sample] {
-                            true => add_row(into, vector, factor, grid),
-                            false => add_long_row(into, vector, factor, grid),
-                        };
                         let shared = matches!(vectors, Vectors::EachSample(_));
                         if shared {
                             once.fill(0);
-                            add(&mut once, vectors.get(sample, 0, width));
+                            let vector = vectors.get(sample, 0, width);
+                            add_vector(&mut once, vector, factor, grid, short[sample]);
                         }
                         for (position, &row) in rows.iter().enumerate() {
                             // Rows of earlier parts wrap around to huge numbers.
@@ -119,13 +107,23 @@ pub fn add_scattered(
                                 add_steps(row, &once);
                             } else {
                                 let position = sample * positions + position;
-                                add(row, vectors.get(sample, position, width));
+                                let vector = vectors.get(sample, position, width);
+                                add_vector(row, vector, factor, grid, short[sample]);
                             }
                         }
                     }
                 },
             );
         });
+}
+
+/// Adds the steps of `factor · vector`, which may be long.
+#[inline(always)]
+fn add_vector(into: &mut [u32], vector: &[f32], factor: f32, grid: Grid, short: bool) {
+    match short {
+        true => add_row(into, vector, factor, grid),
+        false => add_long_row(into, vector, factor, grid),
+    }
 }
 
 /// Adds steps that are known.
@@ -135,9 +133,12 @@ fn add_steps(into: &mut [u32], steps: &[u32]) {
     let (into, into_rest) = into.as_chunks_mut::<WIDE>();
     let (steps, steps_rest) = steps.as_chunks::<WIDE>();
     for (into, steps) in into.iter_mut().zip(steps) {
+        // A value of its own: the compiler cannot tell that the two do not overlap.
+        let mut sums = *into;
         for lane in 0..WIDE {
-            into[lane] = into[lane].wrapping_add(steps[lane]);
+            sums[lane] = sums[lane].wrapping_add(steps[lane]);
         }
+        *into = sums;
     }
     for (into, steps) in into_rest.iter_mut().zip(steps_rest) {
         *into = into.wrapping_add(*steps);

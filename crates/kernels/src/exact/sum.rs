@@ -45,15 +45,19 @@ impl Sum {
         records: usize,
         mut add: impl FnMut(Range<usize>, &mut [u32]),
     ) -> Self {
-        let mut sum = Self::zeros(grid, length);
+        let mut sum: Option<Self> = None;
         for first in (0..records).step_by(SHORT_RECORDS) {
             let some = first..records.min(first + SHORT_RECORDS);
             let count = some.len();
             let mut steps = vec![0; length];
             add(some, &mut steps);
-            sum.add_steps(Steps::Short(steps, count));
+            let steps = Steps::Short(steps, count);
+            match &mut sum {
+                Some(sum) => sum.add_steps(steps),
+                None => sum = Some(Self { grid, steps }),
+            }
         }
-        sum
+        sum.unwrap_or_else(|| Self::zeros(grid, length))
     }
 
     /// The steps of one pass of `records` records, which must be within ±[`Grid::MOST_STEPS`] for each of them.
@@ -120,30 +124,36 @@ impl Sum {
     }
 
     /// One coordinate, exactly.
-    #[inline(always)]
     pub fn value(&self, index: usize) -> f64 {
-        let steps = match &self.steps {
-            Steps::Short(steps, _) => f64::from(steps[index] as i32),
-            Steps::Long(steps) => steps[index].clamp(-EXACT_IN_F64, EXACT_IN_F64) as f64,
-        };
-        steps * self.grid.spacing()
+        match &self.steps {
+            Steps::Short(steps, _) => self.grid.value(steps[index]),
+            Steps::Long(steps) => long_value(self.grid, steps[index]),
+        }
     }
 
     /// Writes the coordinates from `first` on.
     #[inline(always)]
     pub fn read(&self, first: usize, into: &mut [f64]) {
-        let spacing = self.grid.spacing();
         match &self.steps {
             Steps::Short(steps, _) => {
                 for (into, &steps) in into.iter_mut().zip(&steps[first..]) {
-                    *into = f64::from(steps as i32) * spacing;
+                    *into = self.grid.value(steps);
                 }
             }
             Steps::Long(steps) => {
                 for (into, &steps) in into.iter_mut().zip(&steps[first..]) {
-                    *into = steps.clamp(-EXACT_IN_F64, EXACT_IN_F64) as f64 * spacing;
+                    *into = long_value(self.grid, steps);
                 }
             }
+        }
+    }
+
+    /// The steps of each coordinate, whose value is [`Grid::value`], in the memory in which they were added;
+    /// the sum itself if 32 bits are too few for them.
+    pub fn into_short_steps(self) -> Result<Vec<u32>, Self> {
+        match self.steps {
+            Steps::Short(steps, _) => Ok(steps),
+            steps => Err(Self { steps, ..self }),
         }
     }
 
@@ -169,6 +179,12 @@ impl Sum {
         };
         widths.iter().map(|&width| part(width)).collect()
     }
+}
+
+/// The value of a number of steps, cut off where f64 is no longer exact.
+#[inline(always)]
+fn long_value(grid: Grid, steps: i64) -> f64 {
+    steps.clamp(-EXACT_IN_F64, EXACT_IN_F64) as f64 * grid.spacing()
 }
 
 fn cut<T: Copy>(values: &[T], row: usize, columns: Range<usize>) -> Vec<T> {

@@ -1,7 +1,7 @@
 //! Weighted sums of outer products, each record rounded to the grid by itself.
 
 use super::Grid;
-use super::grid::FAST_STEPS;
+use super::grid::{FAST_RECORD_STEPS, FAST_RUN_STEPS};
 pub use super::panels::Factor;
 use super::panels::{HEIGHT, LANES, Panels, Scale, WIDTH};
 use super::tile::{Kind, Segment, Tiles};
@@ -78,12 +78,12 @@ pub fn add_outer(into: &mut [u32], outer: Outer<'_>, grid: Grid, parts: Parts, w
         return;
     }
     let mut block = SCRATCH.take();
-    let mut largest = Largest::default();
+    let largest = Largest::of(&outer);
     for (sample, &factor) in outer.factors.iter().enumerate() {
         if factor == 0.0 {
             continue;
         }
-        let reach = largest.reach(&outer, sample, factor);
+        let reach = largest.reach(sample, factor);
         block.push(&outer, sample, factor, reach / grid.spacing(), parts);
         if block.positions.len() >= DEPTH {
             block.add(into, &outer, grid, workers);
@@ -98,23 +98,33 @@ thread_local! {
     static SCRATCH: Cell<Block> = Cell::default();
 }
 
-/// The largest values at each position of a sample.
-#[derive(Default)]
-struct Largest {
+/// The largest values at each position, if samples have few.
+struct Largest(Option<Pairs>);
+
+struct Pairs {
     left: Vec<f32>,
     right: Vec<f32>,
+    positions: usize,
 }
 
 impl Largest {
-    /// A bound on |factor| Σₜ |aₜ ⊗ bₜ| in every entry, if a sample has few positions.
-    fn reach(&mut self, outer: &Outer<'_>, sample: usize, factor: f32) -> f64 {
-        if outer.positions > FEW_POSITIONS {
+    fn of(outer: &Outer<'_>) -> Self {
+        let positions = outer.positions;
+        let all = positions * outer.factors.len();
+        Self((positions <= FEW_POSITIONS).then(|| Pairs {
+            left: outer.left.largest(all),
+            right: outer.right.largest(all),
+            positions,
+        }))
+    }
+
+    /// A bound on |factor| Σₜ |aₜ ⊗ bₜ| in every entry of a sample.
+    fn reach(&self, sample: usize, factor: f32) -> f64 {
+        let Some(pairs) = &self.0 else {
             return f64::INFINITY;
-        }
-        let positions = sample * outer.positions..(sample + 1) * outer.positions;
-        outer.left.largest(positions.clone(), &mut self.left);
-        outer.right.largest(positions, &mut self.right);
-        let products = self.left.iter().zip(&self.right);
+        };
+        let here = sample * pairs.positions..(sample + 1) * pairs.positions;
+        let products = pairs.left[here.clone()].iter().zip(&pairs.right[here]);
         let sum: f64 = products.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
         let reach = sum * f64::from(factor.abs());
         if reach.is_nan() { f64::INFINITY } else { reach }
@@ -141,12 +151,11 @@ impl Block {
         let rows = first..first + outer.positions;
         let start = sample * outer.positions;
         self.positions.extend(start..start + outer.positions);
-        // Half of the room for one record, all of it for those of a segment.
-        if reach <= FAST_STEPS / 2.0 {
+        if reach <= FAST_RECORD_STEPS {
             self.scales.extend(rows.clone().map(|_| Scale::odd(factor)));
             let total = self.reach + reach;
             match self.segments.last_mut() {
-                Some(last) if last.kind == Kind::EachProduct && total <= FAST_STEPS => {
+                Some(last) if last.kind == Kind::EachProduct && total <= FAST_RUN_STEPS => {
                     last.rows.end = rows.end;
                     self.reach = total;
                 }

@@ -86,6 +86,39 @@ proptest! {
 }
 
 #[test]
+fn records_that_fill_the_room_of_a_run_are_those_of_each_alone() {
+    // Each the longest product that is rounded by itself, or next to it, all of one sign: a run that took one
+    // record too many would leave the numbers that are one spacing apart.
+    for (d, p) in [(1, 1), (8, 48), (9, 50)] {
+        for sign in [1.0f32, -1.0] {
+            for length in [0.5, 0.499_999_97, 0.25, 1.0 / 64.0, 1.0 / 1024.0] {
+                let batch = 600;
+                let left = vec![1.0; batch * d];
+                let right = vec![sign * length; batch * p];
+                let factors = vec![1.0; batch];
+                let outer = Outer {
+                    left: by_position(&left, d),
+                    right: by_position(&right, p),
+                    positions: 1,
+                    factors: &factors,
+                };
+                let alone = Outer {
+                    left: by_position(&left[..d], d),
+                    right: by_position(&right[..p], p),
+                    factors: &factors[..1],
+                    ..outer
+                };
+                let once = sum(alone, Parts::Whole, Workers::One);
+                let whole = sum(outer, Parts::Whole, Workers::All);
+                for (whole, once) in whole.into_iter().zip(once) {
+                    assert_eq!(whole, once.wrapping_mul(batch as u32));
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn products_that_cancel_within_a_record_are_exact_where_it_is_one_part() {
     // 1e5 − 1e5 + 0.25, each far beyond the grid's bound.
     let (left, right) = ([1e5, 1e5, 1.0], [1.0, -1.0, 0.25]);

@@ -116,24 +116,35 @@ impl NoiseStream {
     }
 
     fn add(&self, tensor: u32, grid: Grid, factor: f32, values: &mut [f32]) {
-        self.fill(tensor, grid, factor, values, |_, values, exact| {
-            for (exact, value) in exact.iter_mut().zip(values) {
-                *exact = f64::from(*value);
-            }
-        });
+        self.fill(
+            tensor,
+            grid,
+            factor,
+            values,
+            #[inline(always)]
+            |_, values: &[f32], exact: &mut [f64]| {
+                for (exact, value) in exact.iter_mut().zip(values) {
+                    *exact = f64::from(*value);
+                }
+            },
+            #[inline(always)]
+            |noisy| noisy,
+        );
     }
 
-    /// Writes noisy values; `exact(first, old values, into)` tells those without noise from `first` on.
-    fn fill(
+    /// Writes noisy values; `exact(first, old, into)` tells those without noise from `first` on, and
+    /// `stored` how a noisy value is kept where an old one was.
+    fn fill<T: Copy + Send>(
         &self,
         tensor: u32,
         grid: Grid,
         factor: f32,
-        values: &mut [f32],
-        exact: impl Fn(usize, &[f32], &mut [f64]) + Sync,
+        values: &mut [T],
+        exact: impl Fn(usize, &[T], &mut [f64]) + Sync,
+        stored: impl Fn(f32) -> T + Copy + Sync,
     ) {
         let arch = pulp::Arch::new();
-        let add = |(task, values): (usize, &mut [f32])| {
+        let add = |(task, values): (usize, &mut [T])| {
             arch.dispatch(AddNormals {
                 stream: &self.subkey,
                 tensor,
@@ -143,6 +154,7 @@ impl NoiseStream {
                 factor,
                 values,
                 exact: &exact,
+                stored,
             });
         };
         if values.len() <= VALUES_PER_TASK {
@@ -161,21 +173,46 @@ impl NoiseStream {
         &mut self,
         tensor: u32,
         noise_std: f64,
-        sum: &Sum,
+        sum: Sum,
         factor: f32,
     ) -> Result<Vec<f32>, NoiseError> {
         let grid = Grid::of(noise_std, self.hardening)?;
         self.take_number(tensor)?;
-        let mut noisy = vec![0.0; sum.len()];
-        self.fill(
-            tensor,
-            grid,
-            factor,
-            &mut noisy,
-            #[inline(always)]
-            |first, _, exact| sum.read(first, exact),
-        );
-        Ok(noisy)
+        let sums = sum.grid();
+        // A noisy value takes the place of the steps it was made from: fresh memory costs much beside the
+        // noise itself.
+        match sum.into_short_steps() {
+            Ok(mut steps) => {
+                self.fill(
+                    tensor,
+                    grid,
+                    factor,
+                    &mut steps,
+                    #[inline(always)]
+                    |_, steps, exact| {
+                        for (exact, steps) in exact.iter_mut().zip(steps) {
+                            *exact = sums.value(*steps);
+                        }
+                    },
+                    f32::to_bits,
+                );
+                Ok(steps.into_iter().map(f32::from_bits).collect())
+            }
+            Err(sum) => {
+                let mut noisy = vec![0.0; sum.len()];
+                self.fill(
+                    tensor,
+                    grid,
+                    factor,
+                    &mut noisy,
+                    #[inline(always)]
+                    |first, _, exact| sum.read(first, exact),
+                    #[inline(always)]
+                    |noisy| noisy,
+                );
+                Ok(noisy)
+            }
+        }
     }
 
     /// The same for a short vector of f64: a sum over all records of a data set has more digits than
@@ -244,18 +281,21 @@ impl Grid {
 }
 
 /// The work of one thread, compiled for each instruction set and chosen at run time.
-struct AddNormals<'a, E> {
+struct AddNormals<'a, T, E, W> {
     stream: &'a Subkey,
     tensor: u32,
     parts: u32,
     first_group: u64,
     grid: Grid,
     factor: f32,
-    values: &'a mut [f32],
+    values: &'a mut [T],
     exact: &'a E,
+    stored: W,
 }
 
-impl<E: Fn(usize, &[f32], &mut [f64])> pulp::WithSimd for AddNormals<'_, E> {
+impl<T, E: Fn(usize, &[T], &mut [f64]), W: Fn(f32) -> T> pulp::WithSimd
+    for AddNormals<'_, T, E, W>
+{
     type Output = ();
 
     #[inline(always)]
@@ -270,7 +310,9 @@ impl<E: Fn(usize, &[f32], &mut [f64])> pulp::WithSimd for AddNormals<'_, E> {
             for ((noisy, exact), normal) in noisy.iter_mut().zip(&exact).zip(sum.as_flattened()) {
                 *noisy = self.grid.noisy(*exact, *normal) as f32 * self.factor;
             }
-            values.copy_from_slice(&noisy[..values.len()]);
+            for (value, noisy) in values.iter_mut().zip(noisy) {
+                *value = (self.stored)(noisy);
+            }
         }
     }
 }
@@ -278,8 +320,8 @@ impl<E: Fn(usize, &[f32], &mut [f64])> pulp::WithSimd for AddNormals<'_, E> {
 /// For each value of a group the sum of its `parts` normals.
 #[inline(always)]
 fn sum_of_normals(stream: &Subkey, group: u64, tensor: u32, parts: u32) -> [[f64; LANES]; ROWS] {
-    let mut sum = [[0.0; LANES]; ROWS];
-    for part in 0..parts {
+    let mut sum = normal::normals(stream, group, tensor, 0);
+    for part in 1..parts {
         let normals = normal::normals(stream, group, tensor, part);
         for (sum, normals) in sum.iter_mut().zip(&normals) {
             for (sum, normal) in sum.iter_mut().zip(normals) {

@@ -248,6 +248,7 @@ fn threads_and_instruction_sets_do_not_change_the_noise() {
                     *exact = f64::from(*value);
                 }
             },
+            stored: |noisy: f32| noisy,
         });
         assert!(one == plain, "instruction set, {hardening:?}");
 
@@ -314,4 +315,28 @@ fn scaling_in_the_same_pass_is_scaling_afterwards() {
         .unwrap();
     apart.iter_mut().for_each(|value| *value *= 1.0 / 3.0);
     assert_eq!(apart, together);
+}
+
+#[test]
+fn a_noisy_sum_is_the_exact_sum_with_the_noise_of_its_place() {
+    // As short and as long sums, in one piece and in several, against noise added to the exact values in f64.
+    let bound = tacita_kernels::exact::Grid::for_bound(2.0).unwrap();
+    for hardening in [NoiseHardening::Grid, NoiseHardening::GridAndSumOfFour] {
+        for (records, length) in [(0, 3), (1, 1), (3, 513), (3, 40_000), (1500, 700)] {
+            let sum = Sum::of_records(bound, length, records, |some, steps| {
+                for record in some {
+                    for (at, steps) in steps.iter_mut().enumerate() {
+                        let value = ((record * 31 + at * 7) % 2001) as f32 / 1000.0 - 1.0;
+                        *steps = steps.wrapping_add(bound.steps(value));
+                    }
+                }
+            });
+            let mut expected: Vec<f64> = (0..length).map(|index| sum.value(index)).collect();
+            let stream = || NoiseStream::new(&Keys::fixed_seed(7), 5, 0, hardening);
+            stream().add_normals_to_f64(4, 0.3, &mut expected).unwrap();
+            let noisy = stream().noisy_sum(4, 0.3, sum, 0.01).unwrap();
+            let expected: Vec<f32> = expected.iter().map(|noisy| *noisy as f32 * 0.01).collect();
+            assert_eq!(noisy, expected, "{records} records of {length}");
+        }
+    }
 }

@@ -179,7 +179,7 @@ impl Session {
         for (index, (sum, parameter)) in sums.into_iter().zip(self.parameters()).enumerate() {
             let sum = sum.unwrap_or_else(|| Sum::zeros(Grid::UNIT, parameter.elements()));
             // The divisor is public, so dividing is post-processing.
-            let values = stream.noisy_sum(index as u32, noise_std, &sum, scale)?;
+            let values = stream.noisy_sum(index as u32, noise_std, sum, scale)?;
             let shape = [values.len()];
             noisy.push(Tensor::from_data(TensorData::new(values, shape), device));
         }
