@@ -175,7 +175,6 @@ pub fn clipped_sums_without_noise<M: Module>(
         side_query: SideQuery::of(&clipping.threshold),
         performance: Performance::default(),
         usual_batch: rows.all,
-        one_size: rows.counted < rows.all || passes_have_one_size(),
         roundings: None,
     };
     let shares = clipper.groups.shares();
