@@ -135,7 +135,7 @@ impl Seen {
         let Some(finite) = clipper.finite_gradients(model, rows, losses)? else {
             return Ok(());
         };
-        let norms = finite.norms.first(finite.counted);
+        let norms = finite.norms();
         let values = norms.values();
         // Raw gradients are rounded to a grid as well, one as fine as the longest allows.
         let longest = norms.upper().max().into_scalar::<f64>().max(1e-20);
@@ -145,13 +145,13 @@ impl Seen {
             let factors = finite.of_counted(factors);
             Weights { factors, grids }
         };
-        let ones = Tensor::ones(finite.norms.upper().shape(), &values.device());
+        let ones = Tensor::ones(finite.all_norms().upper().shape(), &values.device());
         let groups = clipper.groups.shares().len();
         let mut queries = vec![weights(ones, &vec![longest; groups])];
         queries.extend(
             thresholds
                 .iter()
-                .map(|c| weights(clipper.rule.factors(&finite.norms, c), c)),
+                .map(|c| weights(clipper.rule.factors(finite.all_norms(), c), c)),
         );
         self.groups = clipper.groups.shares().len();
         let values: Vec<f64> = values.into_data().iter::<f64>().collect();

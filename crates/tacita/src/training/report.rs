@@ -58,8 +58,9 @@ fn caveats(on_gpu: bool) -> Vec<&'static str> {
 
 impl Report {
     /// The caveat of runs on a GPU.
-    pub const GPU_CAVEAT: &str = "Trained on a GPU: sums are exact, but a record's own gradient may differ in its last bits \
-                                  with the batch it is in. The certificate assumes that it does not.";
+    pub const GPU_CAVEAT: &str = "Trained on a GPU, in passes of one public size. That it gives a record's own gradient the \
+                                  same bits at every place of such a pass was checked on synthetic records when the run \
+                                  began; it is not proved.";
 
     /// The statement of a session's whole plan.
     pub fn new(session: &Session) -> Self {

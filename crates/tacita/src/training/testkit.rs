@@ -198,7 +198,6 @@ fn sums<M: Module>(
         side_query: SideQuery::of(&clipping.threshold),
         performance: Performance::default(),
         usual_batch: rows.all,
-        one_size: rows.counted < rows.all || passes_have_one_size(),
         roundings: None,
     };
     let shares = clipper.groups.shares();

@@ -1,12 +1,14 @@
 //! Passes of one size, as a GPU has them, on whatever device the tests run.
 
-use crate::common::device;
+use crate::common::{device, loss};
 use crate::mechanism::{Images, Net, SIDE};
 use burn::module::{Module, Param};
+use burn::nn::PaddingConfig2d;
 use burn::tensor::{Int, Tensor};
 use std::cell::RefCell;
 use tacita::clipping::{Grouping, Online, Quantile, Threshold};
 use tacita::gradient::{Contribution, Target};
+use tacita::layers::*;
 use tacita::tape;
 use tacita::testkit::session_with_passes_of_one_size;
 use tacita::{
@@ -162,4 +164,78 @@ fn gradients_that_depend_on_the_place_in_a_pass_are_refused() {
         panic!("a gradient depends on its place");
     };
     assert_eq!(what, "norm");
+}
+
+/// Layers of every kind: images through convolutions, and their pixels, as tokens, through a transformer and an
+/// LSTM.
+#[derive(Module, Debug)]
+struct Everything {
+    convolutions: Vec<Conv2d>,
+    norm: GroupNorm,
+    embedding: Embedding,
+    encoder: TransformerEncoder,
+    lstm: Lstm,
+    linear: Vec<Linear>,
+}
+
+const WIDTH: usize = 64;
+const TOKENS: usize = 8;
+
+impl Everything {
+    fn new() -> Self {
+        let ad = device().autodiff();
+        let convolution = |channels| {
+            Conv2dConfig::new([channels, WIDTH], [3, 3])
+                .with_padding(PaddingConfig2d::Same)
+                .init(&ad)
+        };
+        Self {
+            convolutions: vec![convolution(1), convolution(WIDTH)],
+            norm: GroupNormConfig::new(8, WIDTH).init(&ad),
+            embedding: EmbeddingConfig::new(TOKENS, WIDTH).init(&ad),
+            encoder: TransformerEncoderConfig::new(WIDTH, 2 * WIDTH, 4, 1).init(&ad),
+            lstm: LstmConfig::new(WIDTH, WIDTH, true).init(&ad),
+            linear: vec![
+                LinearConfig::new(2 * WIDTH, 100).init(&ad),
+                LinearConfig::new(100, 3).init(&ad),
+            ],
+        }
+    }
+}
+
+impl PrivateModel<Tensor<4>> for Everything {
+    fn losses(&self, images: Tensor<4>) -> Tensor<1> {
+        let batch = images.dims()[0];
+        let pixels = images.clone().reshape([batch, SIDE * SIDE]);
+        let tokens = (pixels.abs() * 2.0).int().clamp(0, TOKENS as i64 - 1);
+        let read = TransformerEncoderInput::new(self.embedding.forward(tokens));
+        let (read, _) = self.lstm.forward(self.encoder.forward(read), None);
+        let seen = tacita::ops::relu(self.convolutions[0].forward(images));
+        let seen = self.convolutions[1].forward(self.norm.forward(seen));
+        let mean = |values: Tensor<3>, over: usize| values.mean_dim(over).reshape([batch, WIDTH]);
+        let seen = mean(seen.reshape([batch, WIDTH, SIDE * SIDE]), 2);
+        let both = Tensor::cat(vec![seen, mean(read, 1)], 1);
+        let hidden = self.linear[0].forward(both).tanh();
+        loss(self.linear[1].forward(hidden))
+    }
+}
+
+/// In passes of 288 records, which on a GPU fill several tiles of a product and not a whole number of them.
+#[test]
+fn every_kind_of_layer_has_the_same_bits_at_every_place() {
+    let plan = Plan::with_noise(20.0, 1e-5)
+        .public_record_count(1_000_000_000)
+        .expected_batch(256)
+        .steps(2)
+        .clipping(Clipping::abadi(1.0).grouping(Grouping::PerLayer))
+        .calibrate()
+        .unwrap();
+    let session = session_with_passes_of_one_size(
+        plan,
+        Keys::fixed_seed(1),
+        &Everything::new(),
+        &Images(Vec::new()),
+        SessionOptions::default(),
+    );
+    assert_eq!(session.unwrap().micro_batch(), 288);
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 /// To be called before the first use of a GPU. Returns whether kernels are kept there: not if a GPU was used
 /// before, and not if the program was built without the feature `cuda`.
 ///
-/// A kernel holds no values, but which kernels there are may depend on the sizes of batches, which are
-/// private: the folder is for this machine, not for publication.
+/// A kernel holds no values, but which kernels there are may depend on the records: the folder is for this
+/// machine, not for publication.
 pub fn keep_kernels(folder: &Path) -> bool {
     gpu::keep_kernels(folder)
 }

@@ -234,7 +234,6 @@ impl Session {
                 side_query: SideQuery::of(&clipping.threshold),
                 performance: options.performance,
                 usual_batch: passes.usual_rows(),
-                one_size: passes.have_one_size(),
                 roundings: Some(roundings),
             },
             opening: opening.hardened(options.hardening),
@@ -272,7 +271,7 @@ impl Session {
         self.opening.keys().why_not_private()
     }
 
-    /// Whether the model lies on a GPU, where a record's own gradient may depend on its batch: see
+    /// Whether the model lies on a GPU, of which more is checked and less is proved: see
     /// [`Report::GPU_CAVEAT`](crate::Report::GPU_CAVEAT).
     pub(crate) fn on_gpu(&self) -> bool {
         self.on_gpu

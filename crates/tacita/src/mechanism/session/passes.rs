@@ -62,11 +62,6 @@ impl Passes {
         self.usual_rows
     }
 
-    /// Whether all passes have the same number of rows.
-    pub fn have_one_size(&self) -> bool {
-        self.one_size
-    }
-
     /// The passes over the records that were drawn; none if there are none.
     pub fn over<'a>(&self, drawn: &'a [usize]) -> impl Iterator<Item = Pass<'a>> {
         let (most_rows, one_size) = (self.most_rows, self.one_size);

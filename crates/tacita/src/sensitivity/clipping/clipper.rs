@@ -9,7 +9,7 @@ use crate::sensitivity::gradient::{
 };
 use crate::sensitivity::pass::{self, Pass, PassError, PassRows, Samples};
 use burn::module::Module;
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Bool, Tensor, TensorData};
 
 /// What a round asks besides the gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,36 +40,54 @@ pub(crate) struct Clipper {
     pub performance: Performance,
     /// Samples of a pass as a rule.
     pub usual_batch: usize,
-    /// Whether nothing may change the number of rows that a pass computes with: see
-    /// [`Passes`](crate::mechanism::session::Passes).
-    pub one_size: bool,
     /// How far rounding moves a sample of the shape that was checked, in steps of each group's grid; none
     /// if any shape will do.
     pub roundings: Option<Vec<f64>>,
 }
 
-/// The gradients of the samples of a pass whose loss and gradient are finite.
+/// The gradients of a pass, and which of its rows are samples whose loss and gradient are finite.
 pub(crate) struct FiniteGradients {
     pub gradients: PerSampleGradients,
-    pub norms: Norms,
+    norms: Norms,
     /// How far rounding moves them.
     pub roundings: Vec<f64>,
-    /// The first so many count; the rest fills the pass up.
-    pub counted: usize,
-    /// Which rows of the pass they are; none if all, in their order.
-    kept: Option<Vec<usize>>,
+    /// The rows that count, if not all do.
+    counted: Option<Vec<usize>>,
+    /// Which rows of the pass were selected; none if all, in their order.
+    selected: Option<Vec<usize>>,
 }
 
 impl FiniteGradients {
+    /// Those of all rows.
+    pub fn all_norms(&self) -> &Norms {
+        &self.norms
+    }
+
+    /// Those of the rows that count.
+    pub fn norms(&self) -> Norms {
+        match &self.counted {
+            None => self.norms.clone(),
+            Some(rows) => {
+                let rows: Vec<i64> = rows.iter().map(|row| *row as i64).collect();
+                let device = self.norms.upper().device();
+                self.norms
+                    .clone()
+                    .select(Tensor::from_data(rows.as_slice(), &device))
+            }
+        }
+    }
+
     /// Factors with 0 for rows that do not count.
     pub fn of_counted(&self, factors: Tensor<2>) -> Tensor<2> {
-        let [rows, groups] = factors.dims();
-        if self.counted == rows {
+        let Some(counted) = &self.counted else {
             return factors;
-        }
-        let places = Tensor::<1, Int>::arange(0..rows as i64, &factors.device());
-        let beyond = places.greater_equal_elem(self.counted as i64);
-        factors.mask_fill(beyond.reshape([rows, 1]).expand([rows, groups]), 0.0)
+        };
+        let [rows, groups] = factors.dims();
+        let mut beyond = vec![true; rows];
+        counted.iter().for_each(|row| beyond[*row] = false);
+        let beyond = TensorData::new(beyond, [rows, 1]);
+        let beyond: Tensor<2, Bool> = Tensor::from_data(beyond, &factors.device());
+        factors.mask_fill(beyond.expand([rows, groups]), 0.0)
     }
 }
 
@@ -149,11 +167,11 @@ impl Clipper {
         let Some(finite) = self.finite_gradients(model, rows, losses)? else {
             return Ok(self.zeros());
         };
-        let (norms, roundings) = (&finite.norms, &finite.roundings);
+        let (norms, roundings) = (finite.all_norms(), &finite.roundings);
         let Room { bounds, grids } = room(thresholds, roundings)?;
         let factors = finite.of_counted(self.rule.factors(norms, &bounds));
         let mut queries = vec![Weights {
-            factors: weighted(factors, weights, finite.kept.as_deref()),
+            factors: weighted(factors, weights, finite.selected.as_deref()),
             grids,
         }];
         let mut counts = None;
@@ -168,7 +186,7 @@ impl Clipper {
             }
             Some(SideQuery::Counts) => {
                 let thresholds = row(thresholds.iter().copied(), &norms.upper());
-                counts = Some(centred_counts(&norms.first(finite.counted), thresholds));
+                counts = Some(centred_counts(&finite.norms(), thresholds));
             }
             None => {}
         }
@@ -206,24 +224,27 @@ impl Clipper {
             return Err(GradientError::OtherShapes.into());
         }
         let mut norms = gradients.norms();
-        let mut counted = rows.counted;
-        let mut kept = finite_samples(&losses, &norms.upper(), counted);
-        if let Some(kept) = &mut kept {
-            let Some(first) = kept.first().copied() else {
+        let mut counted = (rows.counted < rows.all).then(|| (0..rows.counted).collect());
+        let mut selected = None;
+        if let Some(finite) = finite_samples(&losses, &norms.upper(), rows.counted) {
+            if finite.is_empty() {
                 return Ok(None);
-            };
-            counted = kept.len();
-            if self.one_size {
-                kept.resize(rows.all, first);
             }
-            norms = norms.select(gradients.select(kept));
+            if gradients.sum_zero_of_anything() {
+                // The shapes and layouts of a pass must not tell that it has such a sample.
+                counted = Some(finite);
+            } else {
+                norms = norms.select(gradients.select(&finite));
+                counted = None;
+                selected = Some(finite);
+            }
         }
         Ok(Some(FiniteGradients {
             gradients,
             norms,
             roundings,
             counted,
-            kept,
+            selected,
         }))
     }
 }

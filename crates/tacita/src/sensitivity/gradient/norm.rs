@@ -234,14 +234,6 @@ impl Norms {
         factors.mask_fill(usable.bool_not(), 0.0)
     }
 
-    /// Only the first samples.
-    pub(crate) fn first(&self, count: usize) -> Self {
-        Self {
-            squared: self.squared.clone().narrow(0, 0, count),
-            upper: self.upper.clone().narrow(0, 0, count),
-        }
-    }
-
     /// Only the given samples.
     pub(crate) fn select(self, samples: Tensor<1, Int>) -> Self {
         Self {

@@ -6,7 +6,7 @@ use super::method::Performance;
 use super::norm::{Norms, SquaredNorm};
 use super::sum::Weights;
 use super::workspace::Workspace;
-use crate::compute::backend::{Precision, in_precision};
+use crate::compute::backend::{Precision, in_precision, is_gpu};
 use crate::sensitivity::rounding::ROUNDED_UP_F64;
 use burn::module::ParamId;
 use burn::tensor::{Device, Int, Tensor};
@@ -208,8 +208,14 @@ impl PerSampleGradients {
         self.bundles.iter().map(Bundle::bytes).sum()
     }
 
-    /// Only the given samples; returns their indices. Removing a sample with a non-finite value must be by
-    /// selection, not by a factor of zero: 0 × NaN is NaN.
+    /// Whether a factor of 0 keeps anything out of the sums here: 0 × NaN is NaN, and where integers are made of
+    /// gradients that were formed, a step that is no number adds nothing.
+    pub(crate) fn sum_zero_of_anything(&self) -> bool {
+        is_gpu(&self.device)
+    }
+
+    /// Only the given samples; returns their indices. Elsewhere this is how a sample with a non-finite value must
+    /// be removed.
     pub(crate) fn select(&mut self, samples: &[usize]) -> Tensor<1, Int> {
         self.batch = samples.len();
         let indices: Vec<i64> = samples.iter().map(|sample| *sample as i64).collect();

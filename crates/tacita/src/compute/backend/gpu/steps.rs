@@ -3,7 +3,7 @@
 //! A contribution is the product with its factor, in f32, in multiples of the grid's spacing, rounded to the
 //! nearest: one rounding of the product, and dividing by a power of two rounds nothing.
 
-#![allow(clippy::assign_op_pattern)]
+#![allow(clippy::assign_op_pattern, clippy::too_many_arguments)]
 
 use super::cube::largest_in_cube;
 use super::rows::indices;
