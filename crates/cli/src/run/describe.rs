@@ -152,7 +152,7 @@ fn preparation(record: &RunRecord) -> Vec<Preparation> {
         .declared
         .as_ref()
         .map(|schema| &schema.label);
-    let predicted = label.into_iter().flat_map(|label| target_facts(label));
+    let predicted = label.iter().flat_map(|label| target_facts(label));
     let started = record.start.iter().map(|start| Preparation {
         what: format!(
             "model started from the weights in {} (SHA-256 {}): {}",

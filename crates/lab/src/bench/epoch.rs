@@ -132,7 +132,7 @@ fn synthetic(count: usize, note: String) -> Result<Data> {
     let mut random = SplitMix(0);
     let pixels = (0..count * size.values()).map(|_| random.below(256) as u8);
     let pixels = pixels.collect();
-    let labels = (0..count).map(|_| random.below(10) as u16).collect();
+    let labels: Vec<u16> = (0..count).map(|_| random.below(10) as u16).collect();
     Ok(Data {
         images: Images::new(size, 255, 10, pixels, labels)?,
         name: "synthetic",
