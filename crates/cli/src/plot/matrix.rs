@@ -11,7 +11,7 @@ const WIDTH: f64 = 400.0;
 /// A cell is not larger than this, however few there are.
 const LARGEST: f64 = 74.0;
 /// More columns leave no room for numbers, and fewer for names below them.
-const MOST_NUMBERS: usize = 8;
+const MOST_NUMBERS: usize = 10;
 const MOST_NAMES: usize = 5;
 /// Letters of a name that fit.
 const ROW_LETTERS: usize = 13;

@@ -122,6 +122,8 @@ fn calibration(utility: &ClassUtility) -> Option<Explained> {
                 "share it is true of",
             )
         },
-        note: "Above the dotted line the model is too careful, below it too sure.".into(),
+        note:
+            "Above the dotted line it is true more often than the model says, below it less often."
+                .into(),
     })
 }

@@ -6,7 +6,7 @@ use tacita_datasets::random::SplitMix;
 
 /// How often noise is added again.
 const AGAIN: usize = 300;
-/// A share that may be off by more is not told.
+/// A share that may be off by more is not told; neither is a loss that may be off by all of itself.
 const WIDEST: f64 = 0.5;
 
 /// Figures, and two standard deviations of the noise in each.
@@ -31,7 +31,11 @@ pub fn banded(layout: &ClassLayout, released: &[f64]) -> Banded {
     let places = (figures.all_mut().into_iter()).zip(bands.all_mut());
     for (index, ((figure, place), is_share)) in places.zip(shares).enumerate() {
         let values: Vec<Option<f64>> = again.iter().map(|figures| figures[index]).collect();
-        let found = band(&values).filter(|band| !is_share || *band <= WIDEST);
+        let widest = match is_share {
+            true => WIDEST,
+            false => figure.unwrap_or(0.0),
+        };
+        let found = band(&values).filter(|band| *band <= widest);
         *place = found.filter(|_| figure.is_some());
         *figure = figure.filter(|_| found.is_some());
     }

@@ -172,6 +172,11 @@ fn gathered(
 ) -> ClassUtility {
     let count_noise = tally.outcome.noise_std;
     let noisy = count_noise > 0.0;
+    // Of two classes all else is summed up from the confusion matrix.
+    let cell_noise = match tally.confusion.of.is_empty() {
+        true => tally.classes.noise_std,
+        false => tally.confusion.noise_std,
+    };
     let counted = |value: Option<f64>, band| value.map(|value| figure(value, band, false));
     let binned = |value: Option<f64>, band| value.map(|value| figure(value, band, noisy));
     let calibration = calibration(tally);
@@ -197,7 +202,7 @@ fn gathered(
     };
     ClassUtility {
         on,
-        count_noise: noisy.then_some(tally.confusion.noise_std.max(tally.classes.noise_std)),
+        count_noise: noisy.then_some(cell_noise),
         records: figure(
             tally.records(),
             noisy.then_some(2.0 * count_noise * 2_f64.sqrt()),

@@ -1,9 +1,9 @@
 //! Scores as log-odds, and the public bins in which private ones are counted.
 
-/// Where bins meet: evenly spaced log-odds, so that small shares are told apart from very small ones. One of them
-/// is 0, where the answer of a classifier of two classes changes.
-pub const EDGES: [f64; 13] = [
-    -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0,
+/// Where bins meet: log-odds, evenly spaced near 0, so that small shares are told apart from very small ones, and
+/// wider beyond, where a model is too sure of itself. One edge is 0, where the answer of two classes changes.
+pub const EDGES: [f64; 17] = [
+    -12.0, -8.5, -6.5, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 8.5, 12.0,
 ];
 /// How many bins there are.
 pub const BINS: usize = EDGES.len() + 1;
@@ -13,9 +13,15 @@ pub fn bin(log_odds: f64) -> usize {
     EDGES.partition_point(|edge| *edge <= log_odds)
 }
 
-/// What stands for all scores of a bin: its middle; beyond the last edges, the next one there would be.
+/// What stands for all scores of a bin: its middle; beyond the last edges, a little further out.
 pub fn middle(bin: usize) -> f64 {
-    EDGES[0] - 0.5 + bin as f64
+    const BEYOND: f64 = 3.0;
+    let last = EDGES.len() - 1;
+    match bin {
+        0 => EDGES[0] - BEYOND,
+        within if within <= last => 0.5 * (EDGES[within - 1] + EDGES[within]),
+        _ => EDGES[last] + BEYOND,
+    }
 }
 
 /// The probability of log-odds.

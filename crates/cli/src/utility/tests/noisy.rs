@@ -125,8 +125,8 @@ fn normal(drawn: &mut impl Iterator<Item = f64>) -> f64 {
     (0..12).map(|_| drawn.next().unwrap()).sum::<f64>() - 6.0
 }
 
-/// The bands say two standard deviations: of 200 releases of the same records at least 93 % of the figures lie within
-/// theirs of the figure without noise. (Were 95.4 % true of each, fewer would be a chance of one in ten.)
+/// The bands say two standard deviations: of 200 releases of the same records at least 90 % of the figures lie within
+/// theirs of the figure without noise. (If 95.4 % are expected to, fewer are a chance of about one in a thousand.)
 #[test]
 fn bands_hold_the_figures_without_noise_as_often_as_they_say() {
     for (classes, noise) in [(2, 1.0), (3, 1.0)] {
@@ -159,7 +159,7 @@ fn bands_hold_the_figures_without_noise_as_often_as_they_say() {
         for index in [0, 1, 4, 6, 7] {
             let share = f64::from(held[index]) / f64::from(told[index]);
             assert!(
-                told[index] > 150 && share > 0.93,
+                told[index] > 150 && share > 0.9,
                 "{classes} {index}: {share} of {}",
                 told[index]
             );
