@@ -40,7 +40,7 @@ pub fn known(name: &str, names: &[impl AsRef<str>]) -> String {
         Some((_, known)) => format!("; did you mean {}?", shown(known.as_ref())),
         None if names.is_empty() => String::new(),
         None => {
-            const MOST: usize = 8;
+            const MOST: usize = 16;
             let some: Vec<_> = names
                 .iter()
                 .take(MOST)

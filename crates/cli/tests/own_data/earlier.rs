@@ -56,7 +56,9 @@ fn a_folder_of_an_earlier_version_is_resumed_and_reported_on() {
     let settings = record["settings"].as_object_mut().unwrap();
     assert_eq!(settings.remove("data-name").unwrap(), "table");
     settings["csv"] = path(&csv).into();
-    settings["declared"]["bad_rows"] = "error".into();
+    let declared = settings["declared"].as_object_mut().unwrap();
+    declared.remove("bad-rows");
+    declared.insert("bad_rows".into(), "error".into());
     record["about"]["origin"] = path(&csv).into();
     fs::write(&file, record.to_string()).unwrap();
     as_before(&out.join("ledger.jsonl"));
