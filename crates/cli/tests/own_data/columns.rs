@@ -108,7 +108,13 @@ fn the_format_of_a_table_does_not_matter() {
         "[columns.x]\nmin = 0\nmax = 10\nmissing = \"indicator\"\n[columns.c]\ncategories = [\"p\", \"q\"]\n",
     )
     .unwrap();
-    let cell = |at: usize| if at.is_multiple_of(5) { None } else { Some(at % 10) };
+    let cell = |at: usize| {
+        if at.is_multiple_of(5) {
+            None
+        } else {
+            Some(at % 10)
+        }
+    };
     let kind = |at: usize| ["p", "q"][at % 2];
     let csv: String = (0..60)
         .map(|at| {
