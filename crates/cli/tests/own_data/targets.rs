@@ -193,7 +193,7 @@ fn several_labels_are_predicted_each_by_itself() {
     assert_eq!(run["utility"]["labels"][0]["per_class"][1]["class"], "red");
 }
 
-/// Weights act after clipping, so the automatic rule does not undo them: a rare class that counts more is answered more.
+/// Weights act after clipping, so the automatic rule does not undo them: a rare class with a larger weight is answered more.
 #[test]
 fn class_weights_and_a_weight_column_change_what_is_learned() {
     let folder = empty("targets", "weights");
