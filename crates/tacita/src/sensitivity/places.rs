@@ -106,6 +106,13 @@ impl Places {
             .collect()
     }
 
+    /// The first place of each record that is looked at.
+    fn firsts(&self, device: &Device) -> Tensor<1, Int> {
+        let firsts = self.of_each.iter().filter_map(|places| places.first());
+        let firsts: Vec<i64> = firsts.map(|place| *place as i64).collect();
+        Tensor::from_data(firsts.as_slice(), device)
+    }
+
     /// Factors of 1 at some places and of 0 elsewhere.
     fn factors(&self, some: &[usize], groups: usize, device: &Device) -> Tensor<2> {
         let mut factors = vec![0f32; self.rows * groups];
@@ -136,7 +143,11 @@ impl Seen {
         for tensor in gradients.tensors() {
             seen.look_at("gradient", &tensor, places)?;
         }
-        let longest = norms.upper().max().into_scalar::<f64>();
+        // Of those that are looked at, so that it is the same whoever else is there.
+        let longest = norms
+            .upper()
+            .select(0, places.firsts(&norms.upper().device()));
+        let longest = longest.max().into_scalar::<f64>();
         let grid = Grid::for_bound(longest).unwrap_or(Grid::UNIT);
         seen.add_up(gradients, places, &vec![grid; groups])?;
         Ok(seen)
