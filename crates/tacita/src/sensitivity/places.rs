@@ -38,7 +38,7 @@ pub(crate) fn check_places<D: Records, M: PrivateModel<D::Batch>>(
 ) -> Result<(), PassError> {
     let device = model.devices().into_iter().next().unwrap_or_default();
     let device = device.without_autodiff();
-    let look = |seeds: &[u64]| {
+    let look = |seeds: &[u64], grid: Option<Grid>| {
         let losses = |model: &M| {
             let batch = records.synthetic(seeds, &device);
             in_precision(made.precision, || {
@@ -47,11 +47,17 @@ pub(crate) fn check_places<D: Records, M: PrivateModel<D::Batch>>(
         };
         let samples = Samples::alone(made.rows);
         let pass = pass::run(model, groups, samples, made.performance, losses)?;
-        Ok::<_, PassError>(Seen::of(pass, &Places::of(seeds), groups.shares().len())?)
+        Ok::<_, PassError>(Seen::of(
+            pass,
+            &Places::of(seeds),
+            groups.shares().len(),
+            grid,
+        )?)
     };
     let [by_turns, among_others] = arrangements(made.rows);
-    let (first, second) = (look(&by_turns)?, look(&among_others)?);
-    for (first, second) in first.0.iter().zip(&second.0) {
+    let first = look(&by_turns, None)?;
+    let second = look(&among_others, Some(first.grid))?;
+    for (first, second) in first.bits.iter().zip(&second.bits) {
         for (first, second) in first.iter().zip(second) {
             same(first.1 == second.1, first.0)?;
         }
@@ -62,9 +68,10 @@ pub(crate) fn check_places<D: Records, M: PrivateModel<D::Batch>>(
 /// Who stands where, by seeds: those who are looked at all over a pass; then each among others, in another
 /// order.
 fn arrangements(rows: usize) -> [Vec<u64>; 2] {
-    let by_turns = |place: usize| place % LOOKED_AT;
+    let looked_at = LOOKED_AT.min(rows.max(1));
+    let by_turns = |place: usize| place % looked_at;
     let among_others = |place: usize| match place % 2 {
-        0 => LOOKED_AT - 1 - place / 2 % LOOKED_AT,
+        0 => looked_at - 1 - place / 2 % looked_at,
         _ => OTHERS + place,
     };
     [
@@ -106,6 +113,13 @@ impl Places {
             .collect()
     }
 
+    /// The first place of each record that is looked at.
+    fn firsts(&self, device: &Device) -> Tensor<1, Int> {
+        let firsts = self.of_each.iter().filter_map(|places| places.first());
+        let firsts: Vec<i64> = firsts.map(|place| *place as i64).collect();
+        Tensor::from_data(firsts.as_slice(), device)
+    }
+
     /// Factors of 1 at some places and of 0 elsewhere.
     fn factors(&self, some: &[usize], groups: usize, device: &Device) -> Tensor<2> {
         let mut factors = vec![0f32; self.rows * groups];
@@ -117,18 +131,36 @@ impl Places {
 }
 
 /// For each record that is looked at, what a pass computed of it, by name and in bits.
-struct Seen([Vec<(&'static str, Vec<u64>)>; LOOKED_AT]);
+struct Seen {
+    bits: [Vec<(&'static str, Vec<u64>)>; LOOKED_AT],
+    /// On which contributions were compared.
+    grid: Grid,
+}
 
 impl Seen {
     /// Refuses a pass in which a record is not everywhere what it is at its first place.
-    fn of(pass: Pass, places: &Places, groups: usize) -> Result<Self, CoverageError> {
+    fn of(
+        pass: Pass,
+        places: &Places,
+        groups: usize,
+        grid: Option<Grid>,
+    ) -> Result<Self, CoverageError> {
         let Pass {
             mut gradients,
             losses,
             ..
         } = pass;
         let norms = gradients.norms();
-        let mut seen = Self(std::array::from_fn(|_| Vec::new()));
+        // The bound of those that are looked at; others have the factor 0.
+        let longest = norms
+            .upper()
+            .select(0, places.firsts(&norms.upper().device()));
+        let longest = || Grid::for_bound(longest.max().into_scalar::<f64>());
+        let grid = grid.or_else(longest).unwrap_or(Grid::UNIT);
+        let mut seen = Self {
+            bits: std::array::from_fn(|_| Vec::new()),
+            grid,
+        };
         let losses = losses.reshape([places.rows, 1]);
         seen.look_at("loss", &losses, places)?;
         seen.look_at("norm", &norms.values(), places)?;
@@ -136,8 +168,6 @@ impl Seen {
         for tensor in gradients.tensors() {
             seen.look_at("gradient", &tensor, places)?;
         }
-        let longest = norms.upper().max().into_scalar::<f64>();
-        let grid = Grid::for_bound(longest).unwrap_or(Grid::UNIT);
         seen.add_up(gradients, places, &vec![grid; groups])?;
         Ok(seen)
     }
@@ -163,7 +193,7 @@ impl Seen {
             let alike = there.equal(first).bool_or(neither).all();
             same(alike.into_data().iter::<bool>().all(|alike| alike), what)?;
         }
-        for (seen, places) in self.0.iter_mut().zip(&places.of_each) {
+        for (seen, places) in self.bits.iter_mut().zip(&places.of_each) {
             if let Some(first) = places.first() {
                 let row = select(&[*first]).into_data();
                 let bits = row.iter::<f32>().map(|value| u64::from(value.to_bits()));
@@ -204,7 +234,7 @@ impl Seen {
             let terms = terms.map(|(one, places)| one[index] * places.len() as f64);
             same(*sum == terms.sum::<f64>(), what)?;
         }
-        for ((seen, places), one) in self.0.iter_mut().zip(&places.of_each).zip(each) {
+        for ((seen, places), one) in self.bits.iter_mut().zip(&places.of_each).zip(each) {
             if !places.is_empty() {
                 seen.push((what, one.iter().map(|value| value.to_bits()).collect()));
             }

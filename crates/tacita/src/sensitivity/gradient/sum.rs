@@ -257,9 +257,7 @@ mod tests {
             let sum = sum_of_rows(&rows, &tensor(&vectors, [3, 2, 1]), &ones, grid, 2);
             assert_eq!(values(&sum), [1.25, 0.0], "{part}");
             let formed = tensor(&vectors, [3, 2]);
-            let sum = sum_of_formed(&ones, grid, 2, &Performance::default(), |first, count| {
-                formed.clone().narrow(0, first, count)
-            });
+            let sum = generic_sum(formed, ones.clone(), grid);
             assert_eq!(values(&sum), [-0.25, 1.5], "{part}");
         }
     }
