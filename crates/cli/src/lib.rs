@@ -14,7 +14,9 @@
 //! | [`report`] | the privacy report of a run folder, as HTML and JSON |
 //! | [`models`] | the models that can be named, made of private layers |
 //! | [`run_files`], [`files`] | names of the files of a run; files written whole, kept through a crash, or locked |
+//! | `onnx` | a trained model as an ONNX file |
 //! | [`plot`], [`number`] | charts as SVG; numbers rounded in the safe direction |
+//! | `accounts`, `date` | where the accounts of data sets lie; days |
 //! | [`device`], [`memory`] | the CPU or a GPU by name; what the process uses of memory |
 //!
 //! Privacy rests on the crates [`tacita`] and [`tacita_accounting`]; this one chooses what they are asked to do,
@@ -38,12 +40,15 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 
+mod accounts;
 pub mod commands;
+mod date;
 pub mod device;
 pub mod files;
 pub mod memory;
 pub mod models;
 pub mod number;
+mod onnx;
 pub mod plot;
 pub mod report;
 pub mod run;
@@ -51,7 +56,7 @@ pub mod run_files;
 pub mod tune;
 
 use anyhow::Context;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Differentially private deep learning.
@@ -72,14 +77,27 @@ enum Command {
     Resume(commands::resume::Args),
     /// What a trained model says of new input.
     Predict(commands::predict::Args),
+    /// A trained model in the format of other programs.
+    Export(commands::export::Args),
     /// What a plan or a run's ledger costs: ε at a δ, with proof.
     Account(commands::account::Args),
     /// The least noise that keeps a budget, or what fits into it.
     Calibrate(commands::calibrate::Args),
+    /// Accounts: one total for all runs on the same records.
+    Budget(commands::budget::Args),
     /// The privacy report of a run: one HTML page, and JSON.
     Report(commands::report::Args),
     /// Search for settings privately: the budget covers the whole search.
     Tune(commands::tune::Args),
+    /// Completions of commands and flags for a shell.
+    Completions(commands::completions::Args),
+    /// Manual pages.
+    Man(commands::man::Args),
+}
+
+/// The commit that the program was built from, if that is known.
+pub fn commit() -> Option<&'static str> {
+    option_env!("TACITA_COMMIT").filter(|commit| !commit.is_empty())
 }
 
 /// The status for bad input, which is also what clap uses for bad arguments.
@@ -135,9 +153,16 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Check(args) => done(commands::check::run(&args)),
         Command::Resume(args) => commands::resume::run(&args),
         Command::Predict(args) => done(commands::predict::run(&args)),
+        Command::Export(args) => done(commands::export::run(&args)),
+        Command::Completions(args) => {
+            commands::completions::run(&args, Cli::command());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man(args) => done(commands::man::run(&args, Cli::command())),
         Command::Report(args) => done(commands::report::run(&args)),
         Command::Account(args) => done(commands::account::run(&args)),
         Command::Calibrate(args) => done(commands::calibrate::run(&args)),
+        Command::Budget(args) => done(commands::budget::run(&args)),
         Command::Tune(args) => commands::tune::run(&args),
     }
 }

@@ -5,6 +5,10 @@ mod head;
 pub mod html;
 mod plain_words;
 
+pub use details::signature;
+pub use head::{banner, guarantee, header};
+pub use plain_words::groups;
+
 use super::Report;
 use html::text;
 
@@ -21,10 +25,12 @@ pub fn render(report: &Report) -> String {
         details::mechanism(report),
         details::side_costs(report),
         details::coverage(report),
+        details::all_runs(report),
         details::subject(report),
         details::machinery(report),
+        details::identity(report),
         details::caveats(report),
-        details::signature(report),
+        details::signature(report.facts.private()),
     ]
     .concat();
     document(
