@@ -255,7 +255,7 @@ fn runs_started_at_once_do_not_overspend() {
     let outs: Vec<PathBuf> = (0..4).map(|index| user.out(&index.to_string())).collect();
     // Each takes more than half.
     let children: Vec<_> = (outs.iter())
-        .map(|out| user.command(&user.small("1000", out)).spawn().unwrap())
+        .map(|out| user.command(&user.small("700", out)).spawn().unwrap())
         .collect();
     let ended = children
         .into_iter()
@@ -277,6 +277,8 @@ fn a_run_that_fails_before_it_released_anything_gives_its_reservation_back() {
         .collect();
     fs::write(&table, format!("x,y\n{rows}")).unwrap();
     // The record cannot be written where a folder has its name.
+    let numeric = folder.join("numeric.toml");
+    fs::write(&numeric, "[columns.x]\nkind = \"numeric\"\n").unwrap();
     let out = user.out("a");
     fs::create_dir_all(user.out("a.operator.json")).unwrap();
     let arguments = [
@@ -297,6 +299,8 @@ fn a_run_that_fails_before_it_released_anything_gives_its_reservation_back() {
         "--steps",
         "3",
         "--estimate-bounds",
+        "--schema",
+        path(&numeric),
         "--account",
         "digits",
         "--out",

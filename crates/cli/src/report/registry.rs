@@ -5,7 +5,6 @@
 
 use super::Report;
 use super::words;
-use crate::number::exact;
 use serde_json::{Value, json};
 
 /// The only format there is.
@@ -61,7 +60,7 @@ pub fn entry(report: &Report) -> Value {
             "rounds": facts.plan.rounds_made(),
             "side_releases": report.side_costs.iter().map(|cost| &cost.what).collect::<Vec<_>>(),
             "accountant": words::accountant(figures.certified.accountant),
-            "delta_for_noise_generator": exact(facts.delta_reserved),
+            "delta_for_noise_generator": facts.delta_reserved,
         },
         "implementation": {
             "software": "tacita",

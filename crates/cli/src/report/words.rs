@@ -337,7 +337,7 @@ pub fn machinery(facts: &Facts, figures: &Figures) -> Vec<Statement> {
          {} is kept for the tail that the noise generator cannot reach.",
         accountant(figures.certified.accountant),
         env!("CARGO_PKG_VERSION"),
-        exact(facts.delta_reserved)
+        plain(facts.delta_reserved)
     );
     vec![
         say("Accountant", accounted),
@@ -366,7 +366,7 @@ pub fn identity(facts: &Facts, files: Option<&FileHashes>) -> Vec<Statement> {
     if let Some(run) = &facts.run {
         statements.push(say("Begun", format!("{} (universal time).", run.begun)));
         statements.push(say("Identifier", run.id.clone()));
-        statements.push(say("Command", format!("{}.", run.command)));
+        statements.push(say("Command", run.command.clone()));
     }
     for (name, hash) in files.into_iter().flat_map(FileHashes::entries) {
         statements.push(say("SHA-256", format!("{name}: {hash}")));

@@ -287,9 +287,8 @@ impl Found {
             let shown = format!("<div class=\"wide\">{}</div>\n", table(&head, &rows));
             body += &section("runs", "All runs", &shown);
         }
-        let several = groups(&self.several_records, self.delta);
-        if !several.is_empty() {
-            body += &section("several-records", "People with several records", &several);
+        if let Some(several) = groups(&self.several_records, self.delta) {
+            body += &section("plain-words", "What it means", &several);
         }
         body += &section(
             "all-runs",

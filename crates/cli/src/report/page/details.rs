@@ -249,9 +249,7 @@ pub fn signature(private: bool) -> String {
     } else {
         String::new()
     };
-    let check = paragraph(
-        "To check the figures: tacita report DIR on the run folder computes every one of them again from the \
-         plan and refuses a ledger that disagrees.",
-    );
-    section("signature", "Statement", &(lead + &lines)) + &format!("<footer>{check}</footer>\n")
+    let check = "<p class=\"small\">To check the figures: tacita report DIR on a run folder computes every one of them again \
+                 from the plan and refuses a ledger that disagrees.</p>\n";
+    section("signature", "Statement", &(lead + check + &lines))
 }

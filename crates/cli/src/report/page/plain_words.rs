@@ -27,7 +27,7 @@ pub fn render(report: &Report) -> String {
             meaning(report, upper)
                 + &odds(report, exponent)
                 + &attacks(report)
-                + &groups(&report.groups, report.figures.delta)
+                + &groups(&report.groups, report.figures.delta).unwrap_or_default()
         }
         // One point of its curve is known, which does not say how far odds move.
         (Some(upper), None) if words::is_of_search(&report.facts) => {
@@ -64,10 +64,10 @@ fn meaning(report: &Report, upper: f64) -> String {
     .concat()
 }
 
-/// ε of people with several records.
-pub fn groups(groups: &[GroupCost], delta: f64) -> String {
+/// ε of people with several records, if it is known.
+pub fn groups(groups: &[GroupCost], delta: f64) -> Option<String> {
     if groups.is_empty() {
-        return String::new();
+        return None;
     }
     let rows: Vec<Vec<String>> = (groups.iter())
         .map(|group| {
@@ -78,17 +78,20 @@ pub fn groups(groups: &[GroupCost], delta: f64) -> String {
             vec![format!("{} records", group.records), epsilon]
         })
         .collect();
-    let lead = format!(
-        "<h3>A person with several records</h3>\n<p>The guarantee is for one record. Whoever has more is protected \
-         less, and by how much is proved too, at the same δ = {}.</p>\n",
-        text(&exact(delta))
-    );
+    let lead = paragraph(&format!(
+        "The guarantee is for one record. Whoever has more is protected less, and by how much is proved too, at the same \
+         δ = {}.",
+        exact(delta)
+    ));
     let head = ["A person with up to", "Guarantee"];
-    format!(
-        "<div class=\"pair\"><div>\n{lead}</div>\n{}</div>\n",
+    Some(format!(
+        "<div class=\"pair\"><div>\n<h3>{SEVERAL}</h3>\n{lead}</div>\n{}</div>\n",
         table(&head, &rows)
-    )
+    ))
 }
+
+/// What the figures of [`groups`] are about.
+const SEVERAL: &str = "A person with several records";
 
 fn odds(report: &Report, exponent: f64) -> String {
     let delta = report.figures.delta;

@@ -39,6 +39,14 @@ pub struct Room {
 /// The order of the filter for a total; an error if no filter can keep it.
 pub(super) fn order_of(total: AccountTotal, unit: Ledger) -> Result<f64, AccountError> {
     let AccountTotal { epsilon, delta, .. } = total;
+    if epsilon == 0.0 {
+        return Err(Unaccountable::Argument {
+            what: "total epsilon",
+            range: "above 0",
+            value: epsilon,
+        }
+        .into());
+    }
     // What is no budget is refused as such, not as one that is too large.
     let filter = RdpFilter::for_budget(epsilon, delta * (1.0 - TAIL_SHARE), unit)?;
     if missing_tail_delta(MOST_NORMALS, epsilon) > TAIL_SHARE * delta {
