@@ -5,6 +5,7 @@ use crate::ledger::{Ledger, LedgerError, Round};
 use crate::rdp::moment::up;
 use crate::rdp::{RdpCurve, best_order, epsilon_at};
 use crate::tuning::RandomRuns;
+use std::cmp::Ordering;
 use thiserror::Error;
 
 /// Why something was not admitted. It must then not be released.
@@ -93,7 +94,7 @@ impl RdpFilter {
             RdpCurve::of(&ledger)?.divergence_up(order)?
         };
         // NaN is no budget either.
-        if !(budget > spent) {
+        if budget.partial_cmp(&spent) != Some(Ordering::Greater) {
             return Err(AccountError::OutOfReach {
                 what: "Rényi divergence to spend",
                 lowest: spent,

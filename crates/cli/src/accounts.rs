@@ -100,7 +100,7 @@ pub fn seen_beside(run: &Path) -> Vec<AccountOfRun> {
     let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
     folders
         .filter_map(|folder| tacita::read_ledger_file(&RunFiles::of(&folder).ledger()).ok())
-        .filter_map(|ledger| ledger.label.account)
+        .filter_map(|ledger| ledger.label.account.map(|account| *account))
         .collect()
 }
 

@@ -16,7 +16,7 @@
 //! | [`run_files`], [`files`] | names of the files of a run; files written whole, kept through a crash, or locked |
 //! | `onnx` | a trained model as an ONNX file |
 //! | [`plot`], [`number`] | charts as SVG; numbers rounded in the safe direction |
-//! | `accounts`, `date` | where the accounts of data sets lie; days |
+//! | `accounts`, `date`, `version` | where the accounts of data sets lie; days; which program this is |
 //! | [`device`], [`memory`] | the CPU or a GPU by name; what the process uses of memory |
 //!
 //! Privacy rests on the crates [`tacita`] and [`tacita_accounting`]; this one chooses what they are asked to do,
@@ -54,6 +54,7 @@ pub mod report;
 pub mod run;
 pub mod run_files;
 pub mod tune;
+mod version;
 
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -93,11 +94,6 @@ enum Command {
     Completions(commands::completions::Args),
     /// Manual pages.
     Man(commands::man::Args),
-}
-
-/// The commit that the program was built from, if that is known.
-pub fn commit() -> Option<&'static str> {
-    option_env!("TACITA_COMMIT").filter(|commit| !commit.is_empty())
 }
 
 /// The status for bad input, which is also what clap uses for bad arguments.

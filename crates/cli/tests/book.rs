@@ -62,7 +62,7 @@ fn flags(command: &str, wanted: impl Fn(&str) -> bool) -> Names {
 
 /// The keys that a file may have: a wrong one is refused with a list of them.
 fn keys(name: &str, text: &str, arguments: &[&str]) -> Names {
-    let folder = std::env::temp_dir().join(format!("tacita-book-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("tacita-book-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join(name);
     fs::write(&file, text).unwrap();

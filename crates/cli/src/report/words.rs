@@ -350,7 +350,7 @@ pub fn machinery(facts: &Facts, figures: &Figures) -> Vec<Statement> {
                 facts.version,
                 commit(facts.run.as_ref().and_then(|run| run.commit.as_deref())),
                 env!("CARGO_PKG_VERSION"),
-                commit(crate::commit())
+                commit(crate::version::commit())
             ),
         ),
     ]

@@ -9,9 +9,9 @@ use super::reserve;
 use super::run_folder::{Locations, PartOfSearch, RunFolder, RunRecord, StartedFrom};
 use super::settings::Settings;
 use super::workbench::begun_workbench;
-use crate::commit;
 use crate::date::today;
 use crate::run_files::RunFiles;
+use crate::version::commit;
 use anyhow::{Context, Result, anyhow};
 use std::path::Path;
 use tacita::{LedgerLabel, Opening};
@@ -81,7 +81,7 @@ fn begin<'a>(
     let label = LedgerLabel {
         search: search.map(|search| search.in_ledger()),
         binds_files: true,
-        account: mark,
+        account: mark.map(Box::new),
     };
     let (plan, keys) = (run.plan.clone(), run.keys()?);
     let mut opening = Opening::create_labelled(plan, keys, &folder.ledger(), label)?;

@@ -32,7 +32,7 @@ fn resume_locked(
 ) -> Result<Outcome> {
     let ledger = tacita::read_ledger_file(&folder.ledger())?;
     let account = (given.account.clone()).or(Locations::read(folder.path())?.account);
-    let mark = ledger.label.account.as_ref();
+    let mark = ledger.label.account.as_deref();
     reserve::check_resumed(folder.path(), &record, mark, account.as_deref())?;
     let settings = given.for_run(&record, folder.path())?;
     let opened = settings.open(output.quiet)?;

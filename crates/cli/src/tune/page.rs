@@ -99,7 +99,6 @@ impl Found {
         runs: Option<Vec<Shown>>,
         winner: Option<Shown>,
         facts: Option<&Facts>,
-        account: Option<AccountFacts>,
     ) -> Result<Self> {
         let released = match space.mode {
             Mode::Grid => {
@@ -136,7 +135,7 @@ impl Found {
             data: facts.map(|facts| facts.name.clone()),
             begun: facts.and_then(|facts| Some(facts.run.as_ref()?.begun.clone())),
             several_records: certificate.several_records(law)?,
-            account,
+            account: None,
             about: facts.and_then(|facts| facts.about.clone()),
             runs,
             winner,

@@ -281,8 +281,11 @@ impl Search {
             runs,
             winner,
             facts.as_ref(),
-            self.account()?,
         )?;
+        let found = Found {
+            account: self.account()?,
+            ..found
+        };
         found.write(&self.out)?;
         Ok(found)
     }

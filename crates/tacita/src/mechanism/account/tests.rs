@@ -285,7 +285,11 @@ fn an_older_or_shorter_file_is_refused() {
         .iter()
         .rposition(|&byte| byte == b'\n');
     fs::write(place.file(), &whole[..end.unwrap() + 1]).unwrap();
-    let seen = Account::open(&place.file(), &place.witnesses(), &[mark.clone()]);
+    let seen = Account::open(
+        &place.file(),
+        &place.witnesses(),
+        std::slice::from_ref(&mark),
+    );
     assert!(matches!(
         seen,
         Err(AccountError::RolledBack {

@@ -23,7 +23,7 @@ pub struct LedgerLabel {
     pub binds_files: bool,
     /// The account in which the whole plan was reserved before this line was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub account: Option<AccountOfRun>,
+    pub account: Option<Box<AccountOfRun>>,
 }
 
 /// What a run keeps of the account under which it was reserved: enough to know a file that is older.
