@@ -75,7 +75,7 @@ pub const ORDER: Order = Order {
     most_files_in_a_circle: 7,
     known_circles: &[
         ("tacita", "compute::backend::gpu", 17),
-        ("tacita-cli", "run", 38),
+        ("tacita-cli", "run", 42),
         ("tacita-datasets", "own", 20),
         ("tacita-datasets", "preparation", 15),
     ],
