@@ -60,7 +60,7 @@ pub struct Facts {
     pub precision: String,
     /// Version of the program that trained.
     pub version: String,
-    /// Which run it was; none of a run of an earlier version.
+    /// Which run it was; none of a run of an earlier version or of a search, whose days would tell how long its runs took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<WhichRun>,
     /// What whoever ran it says of purpose and responsibility.

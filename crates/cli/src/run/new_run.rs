@@ -99,7 +99,8 @@ fn begin<'a>(
         about: data.about.clone(),
         histogram,
         id: Some(id.into()),
-        begun: Some(today()),
+        // The days of several runs of a search would tell how long each took, and of a random search which one it was.
+        begun: search.is_none().then(today),
         commit: commit().map(String::from),
         account,
         start,

@@ -55,7 +55,7 @@ pub struct Found {
     /// Public name of the data; none in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
-    /// The day the first published run began.
+    /// The day the search began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<String>,
     /// ε of people with several records.
@@ -133,7 +133,7 @@ impl Found {
             accountant: accountant.into(),
             promise: facts.map_or_else(Vec::new, |facts| words::promise_of_search(facts, released)),
             data: facts.map(|facts| facts.name.clone()),
-            begun: facts.and_then(|facts| Some(facts.run.as_ref()?.begun.clone())),
+            begun: None,
             several_records: certificate.several_records(law)?,
             account: None,
             about: facts.and_then(|facts| facts.about.clone()),

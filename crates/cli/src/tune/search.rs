@@ -6,6 +6,7 @@ use super::secret;
 use super::space::{Candidate, Mode, Space};
 use super::worker::Task;
 use crate::accounts::AccountPlace;
+use crate::date::today;
 use crate::device::DeviceName;
 use crate::files::{self, hide_times, write_lasting};
 use crate::number::{count, exact, plain, up};
@@ -147,6 +148,7 @@ impl Search {
         } else {
             write_lasting(&plans, hash.as_bytes())?;
             write_lasting(&copy, public.as_bytes())?;
+            write_lasting(&self.date_file(), today().as_bytes())?;
         }
         if let Some(candidate) = self.candidates.first() {
             Locations::of(&candidate.settings).write(&self.out)?;
@@ -193,6 +195,11 @@ impl Search {
             write_lasting(&file, serde_json::to_string(&reserved.mark)?.as_bytes())?;
         }
         Ok(())
+    }
+
+    /// The day the search began. Nothing says when its runs did.
+    fn date_file(&self) -> PathBuf {
+        self.out.join("date.txt")
     }
 
     /// How the account of the data stands, if there is one.
@@ -283,6 +290,7 @@ impl Search {
             facts.as_ref(),
         )?;
         let found = Found {
+            begun: fs::read_to_string(self.date_file()).ok(),
             account: self.account()?,
             ..found
         };
