@@ -398,7 +398,7 @@ proptest! {
             // Canonne, Kamath & Steinke 2020, Proposition 12.
             divergence + (-order.recip()).ln_1p() - (delta.ln() + order.ln()) / (order - 1.0)
         };
-        let orders = (0..240).map(|step| 1.0 + (-6.0 + 0.05 * f64::from(step)).exp());
+        let orders = (0..401).map(|step| 1.0 + (-6.0 + 0.05 * f64::from(step)).exp());
         let best = orders.map(at).fold(f64::INFINITY, f64::min).max(0.0);
         let room = 1e-6 * least + 1e-8;
         prop_assert!(best >= least - room, "{best} below {least}");
