@@ -180,34 +180,47 @@ impl RandomRuns {
         self.check()?;
         let curve = MostExpensive::of(runs)?;
         let rough = curve.rough();
-        let epsilon = match *self {
-            Self::TruncatedNegativeBinomial { shape, gamma } => {
-                let fixed = selection_cost(&curve, &rough, shape, gamma);
-                let at = |curve: &MostExpensive, order: f64| {
-                    let choice = (order - 1.0) * fixed + self.mean().ln();
-                    epsilon_at(order, curve.log_moment_up(order) + choice, delta)
-                };
-                let order = best_order(|order| at(&rough, order));
-                at(&curve, order)
-            }
-            Self::Poisson { mean } => {
-                // Theorem 6: D + μ δ̂ + ln μ/(α−1), with each run (ε̂, δ̂)-DP, e^ε̂ = 1 + 1/(α−1).
-                let at = |curve: &MostExpensive, order: f64| -> Result<f64, AccountError> {
-                    let above = order - 1.0;
-                    // Rounded down: δ̂ at a smaller ε̂ is larger.
-                    let hat = above.recip().ln_1p() * (1.0 - 4.0 * f64::EPSILON);
-                    let choice = above * mean * curve.delta_up(hat)? + mean.ln();
-                    Ok(epsilon_at(
-                        order,
-                        curve.log_moment_up(order) + choice,
-                        delta,
-                    ))
-                };
-                let order = best_order(|order| at(&rough, order).unwrap_or(f64::INFINITY));
-                at(&curve, order)?
-            }
+        let choice = self.choice(&curve, &rough);
+        let at = |curve: &MostExpensive, order: f64| -> Result<f64, AccountError> {
+            let moment = curve.log_moment_up(order) + choice.log_moment(curve, order)?;
+            Ok(epsilon_at(order, moment, delta))
         };
-        Ok(Reading::UpperBound(up(epsilon, 32.0)))
+        let order = best_order(|order| at(&rough, order).unwrap_or(f64::INFINITY));
+        Ok(Reading::UpperBound(up(at(&curve, order)?, 32.0)))
+    }
+
+    /// The Rényi divergence of order `order` > 1 of the same, rounded up.
+    ///
+    /// # Guarantee
+    /// An upper bound, the rounding of a drawn number of runs included. Checked by
+    /// `the_divergence_of_a_search_gives_at_least_its_epsilon`.
+    pub fn divergence_of_any(&self, runs: &[Ledger], order: f64) -> Result<f64, AccountError> {
+        if !(order > 1.0 && order.is_finite()) {
+            return Err(AccountError::Argument {
+                what: "Rényi order",
+                range: "a finite number above 1",
+                value: order,
+            });
+        }
+        self.check()?;
+        let curve = MostExpensive::of(runs)?;
+        let choice = self.choice(&curve, &curve.rough());
+        // A mean below 1 would make the choice cheaper than nothing; it is not counted, so that all terms are positive.
+        let chosen = choice.log_moment(&curve, order)?.max(0.0);
+        let moment = up(curve.log_moment_up(order) + chosen, 32.0);
+        Ok(up(moment / (order - 1.0), 4.0) + DRAWN * order / (order - 1.0))
+    }
+
+    /// What the choice among runs adds to the moment of one run.
+    fn choice(&self, curve: &MostExpensive, rough: &MostExpensive) -> Choice {
+        match *self {
+            // Theorem 2.
+            Self::TruncatedNegativeBinomial { shape, gamma } => Choice::Fixed {
+                of_selection: selection_cost(curve, rough, shape, gamma),
+                log_mean: self.mean().ln(),
+            },
+            Self::Poisson { mean } => Choice::Poisson { mean },
+        }
     }
 
     fn check(&self) -> Result<(), AccountError> {
@@ -242,6 +255,37 @@ fn check_shape(shape: f64) -> Result<(), AccountError> {
         range: "a finite number above -1",
         value: shape,
     })
+}
+
+/// What a random number that is drawn to a relative 10⁻¹¹ of its probabilities may add to the divergence, per
+/// α/(α − 1), with much room.
+const DRAWN: f64 = 1e-9;
+
+/// What choosing the best run adds, as far as it depends on the order.
+enum Choice {
+    /// Theorem 2: a part that does not depend on the order of the result, and ln E[K]/(α − 1).
+    Fixed { of_selection: f64, log_mean: f64 },
+    /// Theorem 6.
+    Poisson { mean: f64 },
+}
+
+impl Choice {
+    /// (α − 1) times what is added to the divergence.
+    fn log_moment(&self, curve: &MostExpensive, order: f64) -> Result<f64, AccountError> {
+        let above = order - 1.0;
+        match *self {
+            Self::Fixed {
+                of_selection,
+                log_mean,
+            } => Ok(above * of_selection + log_mean),
+            Self::Poisson { mean } => {
+                // D + μ δ̂ + ln μ/(α−1), with each run (ε̂, δ̂)-DP, e^ε̂ = 1 + 1/(α−1). Rounded down: δ̂ at a
+                // smaller ε̂ is larger.
+                let hat = above.recip().ln_1p() * (1.0 - 4.0 * f64::EPSILON);
+                Ok(above * mean * curve.delta_up(hat)? + mean.ln())
+            }
+        }
+    }
 }
 
 /// The pointwise largest of several curves; convex in the order as each of them is.

@@ -348,3 +348,61 @@ fn exact_gdp_lies_below_every_other_bound_for_full_batches() {
         assert!(exact <= upper(&Zcdp, &ledger, 1e-6));
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 12, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(2),
+        ..ProptestConfig::default()
+    })]
+
+    /// Plans of any kind, in any order, for owners of up to three records: what is admitted keeps the total by the
+    /// tightest accountant, and so by the best order of the filter's own.
+    #[test]
+    fn what_a_filter_admits_never_costs_more_than_its_total(
+        epsilon in 0.3..8.0_f64,
+        delta in -20.0..-5.0_f64,
+        records in 1..4_u32,
+        runs in prop::collection::vec((-5.0..0.0_f64, 0.8..20.0_f64, 1..300_u64), 1..8),
+    ) {
+        let delta = delta.exp();
+        let unit = Ledger::new(Neighbours::AddOrRemoveOne).with_records_per_unit(records).unwrap();
+        let mut filter = RdpFilter::for_budget(epsilon, delta, unit.clone()).unwrap();
+        for (rate, z, steps) in runs {
+            let round = Round::new(Sampling::Poisson { rate: rate.exp() }, vec![z]).unwrap();
+            let mut run = unit.clone();
+            run.push(round.times(steps)).unwrap();
+            let (left, cost) = (filter.left(), filter.cost_of_run(&run).unwrap());
+            prop_assert_eq!(filter.admit_run(&run).is_ok(), cost <= left, "{} of {}", cost, left);
+        }
+        prop_assert!(filter.epsilon_spent() <= epsilon);
+        if filter.ledger().rounds_made() > 0 {
+            prop_assert!(upper(&Rdp, filter.ledger(), delta) <= epsilon);
+            prop_assert!(upper(&Pld::default(), filter.ledger(), delta) <= epsilon);
+        }
+    }
+
+    #[test]
+    fn the_divergence_of_a_search_gives_at_least_its_epsilon(
+        (rate, z, steps, delta) in setting(),
+        mean in 1.5..20.0_f64,
+        poisson_runs in prop::bool::ANY,
+    ) {
+        let candidates = [poisson(rate, z, steps.min(2000)), poisson(rate, 1.5 * z, steps.min(2000))];
+        let runs = match poisson_runs {
+            true => RandomRuns::poisson(mean).unwrap(),
+            false => RandomRuns::logarithmic(mean).unwrap(),
+        };
+        let least = runs.epsilon_of_any(&candidates, delta).unwrap().upper_bound().unwrap();
+        let at = |order: f64| {
+            let divergence = runs.divergence_of_any(&candidates, order).unwrap();
+            // Canonne, Kamath & Steinke 2020, Proposition 12.
+            divergence + (-order.recip()).ln_1p() - (delta.ln() + order.ln()) / (order - 1.0)
+        };
+        let orders = (0..401).map(|step| 1.0 + (-6.0 + 0.05 * f64::from(step)).exp());
+        let best = orders.map(at).fold(f64::INFINITY, f64::min).max(0.0);
+        let room = 1e-6 * least + 1e-8;
+        prop_assert!(best >= least - room, "{best} below {least}");
+        // And it is that of the search, not a looser one, but for the distance between orders.
+        prop_assert!(best <= least * 1.05 + room || least > 50.0, "{best} far above {least}");
+    }
+}

@@ -16,7 +16,9 @@
 //! | [`utility`] | how good a model is: figures, exact or from noisy tables with error bands |
 //! | [`models`] | the models that can be named, made of private layers |
 //! | [`run_files`], [`files`] | names of the files of a run; files written whole, kept through a crash, or locked |
+//! | `onnx` | a trained model as an ONNX file |
 //! | [`plot`] | charts as SVG |
+//! | `accounts`, `date`, `version` | where the accounts of data sets lie; days; which program this is |
 //! | [`device`], [`memory`] | the CPU or a GPU by name; what the process uses of memory |
 //! | [`exit_codes`] | what the program tells the shell |
 //!
@@ -41,12 +43,15 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 
+mod accounts;
 pub mod commands;
+mod date;
 pub mod device;
 pub mod exit_codes;
 pub mod files;
 pub mod memory;
 pub mod models;
+mod onnx;
 pub mod plot;
 pub mod report;
 pub mod run;
@@ -55,9 +60,10 @@ pub mod run_files;
 mod testkit;
 pub mod tune;
 pub mod utility;
+mod version;
 
 use anyhow::Context;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use exit_codes::BAD_INPUT;
 use std::process::ExitCode;
 
@@ -81,16 +87,24 @@ enum Command {
     Schema(commands::schema::Args),
     /// What a trained model says of new input.
     Predict(commands::predict::Args),
+    /// A trained model in the format of other programs.
+    Export(commands::export::Args),
     /// What a plan or a run's ledger costs: ε at a δ, with proof.
     Account(commands::account::Args),
     /// The least noise that keeps a budget, or what fits into it.
     Calibrate(commands::calibrate::Args),
+    /// Accounts: one total for all runs on the same records.
+    Budget(commands::budget::Args),
     /// The privacy report of a run: one HTML page, and JSON.
     Report(commands::report::Args),
     /// State what the run of another library really costs, beside the ε it reported.
     Certify(commands::certify::Args),
     /// Search for settings privately: the budget covers the whole search.
     Tune(commands::tune::Args),
+    /// Completions of commands and flags for a shell.
+    Completions(commands::completions::Args),
+    /// Manual pages.
+    Man(commands::man::Args),
 }
 
 /// As much stack as a main thread has.
@@ -144,10 +158,17 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Resume(args) => commands::resume::run(&args),
         Command::Schema(args) => done(commands::schema::run(&args)),
         Command::Predict(args) => commands::predict::run(&args),
+        Command::Export(args) => done(commands::export::run(&args)),
+        Command::Completions(args) => {
+            commands::completions::run(&args, Cli::command());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man(args) => done(commands::man::run(&args, Cli::command())),
         Command::Report(args) => done(commands::report::run(&args)),
         Command::Account(args) => done(commands::account::run(&args)),
         Command::Certify(args) => commands::certify::run(&args),
         Command::Calibrate(args) => done(commands::calibrate::run(&args)),
+        Command::Budget(args) => done(commands::budget::run(&args)),
         Command::Tune(args) => commands::tune::run(&args),
     }
 }

@@ -91,6 +91,11 @@ impl RunFiles {
         self.0.join(Self::PAGE_AS_JSON)
     }
 
+    /// An entry for public registries.
+    pub fn registry(&self) -> PathBuf {
+        self.0.join("registry.json")
+    }
+
     /// Whether this is the folder of a search.
     pub fn is_of_search(&self) -> bool {
         self.0.join(Self::SPACE_OF_SEARCH).exists()

@@ -346,17 +346,17 @@ fn folder_of_a_private_run_holds_public_things_only() {
         text.split_whitespace().map(ToString::to_string).collect()
     };
     let files = "config.toml run.json ledger.jsonl checkpoint.safetensors metrics.jsonl model.safetensors \
-                 model.bpk facts.json report.html report.json";
+                 model.bpk facts.json report.html report.json registry.json";
     assert_eq!(common::files(&out), set(files));
 
     let settings = "data csv parquet jsonl images text label classes schema declared records test test-share \
                     public-test public-folder-names estimate-bounds data-dir offline model hidden start start-sha256 epsilon delta \
                     noise score-noise paper-accountant batch epochs steps clipping per-layer threshold-decay \
-                    growing-mu noise-schedule optimizer learning-rate rate-schedule weight-decay average \
+                    growing-mu noise-schedule account about optimizer learning-rate rate-schedule weight-decay average \
                     checkpoint-every test-every device precision seed features preset";
     // What the model takes, where the data come from, the certified noise.
     let record = "tacita_run version name settings model shape kind channels height width scale \
-                  public_record_count preparation input size white about origin licence caveats";
+                  public_record_count preparation input size white about origin licence caveats id begun";
     let ledger = "tacita_ledger private block_steps plan neighbours rounds sampling kind rate noise_multipliers \
                   times chain first steps stopped_before label binds_files file sha256";
     let metrics = "step threshold learning_rate test_score";
@@ -366,12 +366,13 @@ fn folder_of_a_private_run_holds_public_things_only() {
                  rounds_made keys diagnostics tuning evaluation on records accuracy over_steps released precision \
                  version utility target count_noise value majority_share balanced_accuracy roc_area average_precision \
                  f1 log_loss brier calibration_error per_class class recall confusion calibration predicted observed roc \
-                 precision_recall warnings";
+                 precision_recall warnings run id begun commit command";
     // Computed from the facts alone.
     let report = "tacita_report facts guarantee private text epsilon_lower epsilon_upper not_private_because \
                   refusal accountant stopped_early figures comparison certified rdp clt estimate upper lower \
                   upper-bound curve epsilon delta_upper spending side_costs epsilon_without statements topic attacks \
-                  false_alarms found_upper membership coin_guess_upper odds_exponent_upper";
+                  false_alarms found_upper membership coin_guess_upper odds_exponent_upper several_records files model_sha256 \
+                  ledger_sha256 settings_sha256";
     let allowed = [
         ("run.json", format!("{settings} {record}")),
         ("ledger.jsonl", ledger.into()),

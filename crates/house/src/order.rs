@@ -55,6 +55,7 @@ pub const ORDER: Order = Order {
     most_files_in_a_circle: 7,
     known_circles: &[
         ("tacita", "compute::backend::gpu", 17),
+        ("tacita-cli", "run", 42),
         ("tacita-datasets", "own", 18),
     ],
 };

@@ -121,10 +121,13 @@ pub use sensitivity::{clipping, gradient, tape};
 pub use training::{optim, testkit};
 
 pub use compute::backend::keep_kernels;
-pub use mechanism::fresh_key::KeyError;
+pub use mechanism::account::{
+    Account, AccountError, AccountStanding, AccountTotal, Reservation, ReservedRelease, Room,
+};
+pub use mechanism::fresh_key::{KeyError, identifier};
 pub use mechanism::keys::Keys;
 pub use mechanism::ledger_file::{
-    Binding, LedgerFileError, LedgerLabel, LedgerRecord, SearchKind, SearchOfRun,
+    AccountOfRun, Binding, LedgerFileError, LedgerLabel, LedgerRecord, SearchKind, SearchOfRun,
     bind_file_to_ledger, mark_ledger_as_published, read_ledger_file,
 };
 pub use mechanism::plan::{

@@ -32,6 +32,14 @@ pub fn print(dry: &DryRun, as_json: bool) {
         up(upper, 5),
         plan.delta()
     );
+    if let Some(account) = &dry.account {
+        println!(
+            "  account     {}: ε ≤ {} of {} spent before this run, which it has room for",
+            account.name(),
+            up(account.epsilon_spent(), 5),
+            account.total().epsilon
+        );
+    }
     match (seconds, estimate) {
         (Some(seconds), Some(estimate)) => {
             let memory = estimate.peak_bytes.map_or_else(

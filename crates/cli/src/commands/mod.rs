@@ -2,10 +2,14 @@
 
 pub mod account;
 mod accountants;
+pub mod budget;
 pub mod calibrate;
 pub mod certify;
 pub mod check;
+pub mod completions;
 mod dry_run;
+pub mod export;
+pub mod man;
 pub mod predict;
 pub mod report;
 pub mod resume;

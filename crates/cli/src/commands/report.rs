@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Arguments of `tacita report`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads DIR/facts.json and DIR/ledger.jsonl, and writes DIR/report.html and DIR/report.json. Facts that were \
+Reads DIR/facts.json and DIR/ledger.jsonl, and writes DIR/report.html, DIR/report.json and DIR/registry.json. Facts that were \
 edited, or that disagree with the ledger, are refused, and nothing is written.
 
 Examples:
@@ -35,6 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
     let files = RunFiles::of(&args.folder);
     let page = (args.html.clone()).unwrap_or_else(|| files.page());
     report::write(&report, &page, &files.page_as_json())?;
+    report::write_registry(&report, &files)?;
     if files.record().exists() {
         // Also those that an earlier version or a killed run left. A folder of something else is not ours.
         hide_times(&args.folder)?;

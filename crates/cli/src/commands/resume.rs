@@ -36,6 +36,9 @@ pub struct Args {
     /// The initial weights, if they have moved and no step was made yet
     #[arg(long, value_name = "FILE")]
     start: Option<PathBuf>,
+    /// The account in which the run was reserved, if it has moved
+    #[arg(long, value_name = "FILE")]
+    account: Option<PathBuf>,
     /// Print a summary in JSON
     #[arg(long)]
     json: bool,
@@ -67,6 +70,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         test: args.test.clone(),
         data_dir: args.data_dir.clone(),
         start: args.start.clone(),
+        account: args.account.clone(),
         ..Locations::default()
     };
     let outcome = run::resume(&args.folder, given, output)?;

@@ -209,6 +209,33 @@ impl ModelSpec {
         Ok(size.width)
     }
 
+    /// What stands between the layers of a model that is linear layers only.
+    pub(crate) fn mlp_activation(self) -> Option<ActivationConfig> {
+        match self.name {
+            // Nothing does.
+            ModelName::Logistic => Some(ActivationConfig::Relu),
+            ModelName::Mlp => Some(ActivationConfig::Tanh),
+            ModelName::BagOfWords => Some(ActivationConfig::LeakyRelu(LeakyReluConfig::new())),
+            _ => None,
+        }
+    }
+
+    /// The layers of a model of the cnn family.
+    pub(crate) fn cnn_config(self) -> Option<Result<CnnConfig>> {
+        match (self.name, self.shape) {
+            (
+                ModelName::Cnn
+                | ModelName::OnlineCnn
+                | ModelName::DynamicCnn
+                | ModelName::WideDynamicCnn
+                | ModelName::ReluCnn
+                | ModelName::ExampleCnn,
+                Shape::Images(size),
+            ) => Some(self.cnn(size)),
+            _ => None,
+        }
+    }
+
     fn cnn(self, size: ImageSize) -> Result<CnnConfig> {
         let name = self.name.name();
         ensure!(

@@ -2,6 +2,9 @@
 //!
 //! There is deliberately no field for a loss, a norm, a time or a realised batch size.
 
+pub use super::about_run::AboutRun;
+pub use super::account_facts::AccountFacts;
+
 use crate::utility::Utility;
 use serde::{Deserialize, Serialize};
 use tacita_accounting::Ledger;
@@ -61,8 +64,31 @@ pub struct Facts {
     pub precision: String,
     /// Version of the program that trained.
     pub version: String,
+    /// Which run it was; none of a run of an earlier version or of a search, whose days would tell how long its runs took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<WhichRun>,
+    /// What whoever ran it says of purpose and responsibility.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<AboutRun>,
+    /// The account of the records, as it stood when the run was reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AccountFacts>,
     /// Caveats of this run beyond those every report has.
     pub caveats: Vec<String>,
+}
+
+/// Which run it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WhichRun {
+    /// Identifier of the run.
+    pub id: String,
+    /// The day it began. It does not tell when it ended: how long a run takes depends on the records.
+    pub begun: String,
+    /// Commit of the program that trained, if that is known.
+    pub commit: Option<String>,
+    /// How to make such a run again.
+    pub command: String,
 }
 
 /// The records of a run.

@@ -19,7 +19,7 @@ const CURVE_WIDTH: f64 = 1e-3;
 const CURVE_WIDTH_MANY_KINDS: f64 = 1e-2;
 const MANY_KINDS: usize = 100;
 /// Above this ε a plan promises nothing worth drawing, and accountants take long to say so.
-const MEANINGLESS: f64 = 100.0;
+pub const MEANINGLESS: f64 = 100.0;
 /// Relative width of brackets that are only drawn.
 const DRAWN_WIDTH: f64 = 5e-3;
 
@@ -117,6 +117,12 @@ impl Figures {
 /// The least ε that `ledger` can have at `delta`, as far as that is proved.
 pub fn epsilon_lower(ledger: &Ledger, delta: f64) -> Result<f64> {
     Ok(certify(ledger, delta)?.lower.unwrap_or(0.0))
+}
+
+/// ε of a ledger for owners of several records; none where it would promise nothing.
+pub fn upper_of_group(ledger: &Ledger, delta: f64) -> Result<Option<f64>> {
+    let reading = certifier(ledger, CURVE_WIDTH_MANY_KINDS).epsilon(ledger, delta)?;
+    Ok(reading.upper_bound().filter(|upper| *upper <= MEANINGLESS))
 }
 
 /// Computes the figures of `ledger` at `delta`, of which `delta_reserved` is kept for what the

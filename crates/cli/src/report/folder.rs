@@ -2,6 +2,7 @@
 
 use super::Report;
 use super::facts::Facts;
+use super::files::FileHashes;
 use crate::files::write_whole;
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result, bail, ensure};
@@ -48,13 +49,24 @@ pub fn read(folder: &Path) -> Result<Report> {
         facts.caveats.push(NOT_BOUND.into());
         Report::new(facts)
     };
-    report.with_context(|| format!("no report of {}", folder.display()))
+    let report = report.with_context(|| format!("no report of {}", folder.display()))?;
+    Ok(report.with_files(FileHashes::of(&files)))
 }
 
 /// Writes the report of a run into its folder.
 pub fn write_all(folder: &Path) -> Result<()> {
     let files = RunFiles::of(folder);
-    write(&read(folder)?, &files.page(), &files.page_as_json())
+    let report = read(folder)?;
+    write(&report, &files.page(), &files.page_as_json())?;
+    write_registry(&report, &files)
+}
+
+/// Writes the entry for registries.
+pub fn write_registry(report: &Report, files: &RunFiles) -> Result<()> {
+    write_whole(
+        &files.registry(),
+        format!("{:#}\n", report.registry()).as_bytes(),
+    )
 }
 
 /// Writes a report as a page and as JSON, each replaced as a whole.

@@ -3,25 +3,32 @@
 //! A run leaves [`Facts`]; every figure is computed here from its plan, so that a report shows no
 //! number on trust that it can check.
 
+mod about_run;
+mod account_facts;
 pub mod caveats;
 mod charts;
 mod check;
 pub mod facts;
 mod figures;
+mod files;
 mod folder;
+pub mod groups;
 mod odds;
 pub mod page;
+mod registry;
 mod utility_charts;
 pub mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use folder::{read, write, write_all};
+pub use folder::{read, write, write_all, write_registry};
 
 use anyhow::Result;
 use facts::{Facts, Tuning};
 use figures::{Figures, SideCost};
+use files::FileHashes;
+use groups::GroupCost;
 use odds::Attack;
 use serde_json::{Value, json};
 use tacita::LedgerRecord;
@@ -39,6 +46,10 @@ pub struct Report {
     odds_exponent: Option<f64>,
     attacks: Vec<Attack>,
     coin_guess_upper: f64,
+    /// ε of people with several records; empty of a run of a search, and where it means nothing.
+    groups: Vec<GroupCost>,
+    /// The files of the run, if there is a folder.
+    files: Option<FileHashes>,
 }
 
 impl Report {
@@ -65,6 +76,8 @@ impl Report {
             odds_exponent: odds::odds_exponent(&curve, facts.delta),
             attacks: FALSE_ALARMS.map(attack).to_vec(),
             coin_guess_upper: odds::coin_guess_upper(&curve),
+            groups: groups::of(&facts)?,
+            files: None,
             figures,
             facts,
         })
@@ -77,6 +90,13 @@ impl Report {
         check::agree(&facts, ledger)?;
         facts.rounds_made = ledger.released.rounds_made();
         Self::new(facts)
+    }
+
+    /// The same with the hashes of the files of the run.
+    #[must_use]
+    pub fn with_files(mut self, files: FileHashes) -> Self {
+        self.files = Some(files);
+        self
     }
 
     /// The report as one HTML page.
@@ -99,6 +119,11 @@ impl Report {
         }
     }
 
+    /// What a public registry of uses of differential privacy asks for, as JSON.
+    pub fn registry(&self) -> Value {
+        registry::entry(self)
+    }
+
     /// The report as JSON.
     pub fn json(&self) -> Value {
         let (facts, figures) = (&self.facts, &self.figures);
@@ -114,7 +139,9 @@ impl Report {
             words::promise(facts),
             words::mechanism(facts),
             words::coverage(facts),
+            words::all_runs(facts.account.as_ref()),
             words::machinery(facts, figures),
+            words::identity(facts, None),
         ]
         .concat();
         json!({
@@ -126,6 +153,8 @@ impl Report {
             "budget": words::budget(facts, figures),
             "statements": statements,
             "figures": figures,
+            "several_records": self.groups,
+            "files": self.files,
             "side_costs": self.side_costs,
             "attacks": {
                 "odds_exponent_upper": self.odds_exponent,

@@ -1,11 +1,14 @@
 //! The statements of a report, in words. The page and the JSON say the same.
 
 use super::check::rounds_of_phases;
-use super::facts::{Facts, KeySource, Origin, PhaseKind, Trace, TraceOrigin, Tuning};
+use super::facts::{
+    AboutRun, AccountFacts, Facts, KeySource, Origin, PhaseKind, Trace, TraceOrigin, Tuning,
+};
 use super::figures::Figures;
+use super::files::FileHashes;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use tacita_accounting::decimal::{count, down, exact, plain, up};
+use tacita_accounting::decimal::{count, down, exact, percent_up, plain, up};
 use tacita_accounting::{Neighbours, Round, Sampling};
 
 /// One statement: what it is about, and what is said.
@@ -334,7 +337,7 @@ pub fn machinery(facts: &Facts, figures: &Figures) -> Vec<Statement> {
          {} is kept for the tail that the noise generator cannot reach.",
         accountant(figures.certified.accountant),
         env!("CARGO_PKG_VERSION"),
-        exact(facts.delta_reserved)
+        plain(facts.delta_reserved)
     );
     vec![
         say("Accountant", accounted),
@@ -343,12 +346,115 @@ pub fn machinery(facts: &Facts, figures: &Figures) -> Vec<Statement> {
         say(
             "Code version",
             format!(
-                "trained by tacita {}, reported by tacita {}.",
+                "trained by tacita {}{}, reported by tacita {}{}.",
                 facts.version,
-                env!("CARGO_PKG_VERSION")
+                commit(facts.run.as_ref().and_then(|run| run.commit.as_deref())),
+                env!("CARGO_PKG_VERSION"),
+                commit(crate::version::commit())
             ),
         ),
     ]
+}
+
+fn commit(commit: Option<&str>) -> String {
+    commit.map_or_else(String::new, |commit| format!(" (commit {commit})"))
+}
+
+/// Which run it was, and which files it is about.
+pub fn identity(facts: &Facts, files: Option<&FileHashes>) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    if let Some(run) = &facts.run {
+        statements.push(say("Begun", format!("{} (universal time).", run.begun)));
+        statements.push(say("Identifier", run.id.clone()));
+        statements.push(say("Command", run.command.clone()));
+    }
+    for (name, hash) in files.into_iter().flat_map(FileHashes::entries) {
+        statements.push(say("SHA-256", format!("{name}: {hash}")));
+    }
+    statements
+}
+
+/// Purpose and responsibility, as whoever ran it declared them.
+pub fn about(about: &AboutRun) -> Vec<Statement> {
+    let topic = |key| match key {
+        "purpose" => "Purpose",
+        "controller" => "Controller",
+        "contact" => "Contact",
+        "retention" => "Retention",
+        _ => "One record",
+    };
+    let entries = about.entries().into_iter();
+    entries.map(|(key, text)| say(topic(key), text)).collect()
+}
+
+/// What all runs on the same records keep together, as far as an account knows them.
+pub fn all_runs(account: Option<&AccountFacts>) -> Vec<Statement> {
+    let Some(account) = account else {
+        return vec![say(
+            "All runs",
+            "Not known: nothing was reserved in an account. Guarantees of several runs on the same records add up.",
+        )];
+    };
+    let unit = match account.records_per_unit {
+        1 => "one record".to_string(),
+        records => format!("a person with up to {records} records"),
+    };
+    let delta = exact(account.delta);
+    let kept = match account.spent_upper {
+        Some(spent) if spent <= account.epsilon => format!(
+            "Everything released under the account \u{201c}{}\u{201d} together keeps ε ≤ {} at δ = {delta} for {unit}, now \
+             and later: a run that would exceed it is refused before it begins, also if it is chosen in the light of \
+             earlier results.",
+            account.name,
+            up(account.epsilon, 5)
+        ),
+        _ => format!(
+            "The total of the account \u{201c}{}\u{201d}, ε = {} at δ = {delta} for {unit}, is NOT KEPT: what was released \
+             without the account costs more.",
+            account.name,
+            up(account.epsilon, 5)
+        ),
+    };
+    let mut statements = vec![say("All runs", kept)];
+    if let Some(spent) = account.spent_upper {
+        let exactly = match account.if_fixed_beforehand_upper {
+            Some(upper) => format!(
+                " (ε ≤ {} only if all their plans were fixed beforehand)",
+                up(upper, 5)
+            ),
+            None => String::new(),
+        };
+        statements.push(say(
+            "Spent by then",
+            format!(
+                "ε ≤ {}, this included, {} reserved in all{exactly}.",
+                up(spent, 5),
+                count(account.reserved)
+            ),
+        ));
+    }
+    statements
+}
+
+/// ε, δ and the number of records judged together.
+pub fn delta_and_records(facts: &Facts, figures: &Figures) -> String {
+    let records = facts.data.public_record_count.max(1);
+    let share = figures.delta * records as f64;
+    let rule = format!(
+        "A method that published one record chosen at random would have δ = 1/n = {} for the {} declared records",
+        plain((records as f64).recip()),
+        count(records)
+    );
+    if share >= 1.0 {
+        return format!(
+            "{rule}, and this δ is NOT below that: whatever ε says, such a leak is not excluded. Choose a smaller δ."
+        );
+    }
+    let worth = match share {
+        share if share <= 0.1 => "which is the usual rule",
+        _ => "which is closer to it than usual",
+    };
+    format!("{rule}. Here δ is {} of that, {worth}.", percent_up(share))
 }
 
 /// An accountant's full name.

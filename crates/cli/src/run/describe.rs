@@ -8,8 +8,9 @@ use super::run_folder::RunRecord;
 use super::score::Scoring;
 use crate::report::facts::{
     Data, FORMAT, Facts, KeySource, Model, Origin, Phase, PhaseKind, Preparation, Trace,
-    TraceOrigin, Tuning,
+    TraceOrigin, Tuning, WhichRun,
 };
+use crate::run_files::RunFiles;
 use tacita::clipping::{ClipRule, Grouping, Threshold};
 use tacita::ops::Precision;
 use tacita::optim::LearningRate;
@@ -66,8 +67,31 @@ pub fn facts(open: &OpenRun<'_>, parameters: usize, course: &[Metric], scoring: 
         ],
         precision: precision(run.precision()).into(),
         version: record.version.clone(),
+        run: which_run(record),
+        about: record.settings.about.clone(),
+        account: record.account.clone(),
         caveats: caveats(run, record, scoring),
     }
+}
+
+/// Which run it was, and how to make such a run again.
+fn which_run(record: &RunRecord) -> Option<WhichRun> {
+    let settings = &record.settings;
+    let own = [
+        ("csv", &settings.csv),
+        ("parquet", &settings.parquet),
+        ("jsonl", &settings.jsonl),
+        ("images", &settings.images),
+        ("test", &settings.test),
+    ];
+    let paths = own.into_iter().filter(|(_, path)| path.is_some());
+    let paths: String = paths.map(|(flag, _)| format!(" --{flag} FILE")).collect();
+    Some(WhichRun {
+        id: record.id.clone()?,
+        begun: record.begun.clone()?,
+        commit: record.commit.clone(),
+        command: format!("tacita train {}{paths}", RunFiles::SETTINGS),
+    })
 }
 
 /// What to know of this run besides what is true of every one.
@@ -111,7 +135,9 @@ fn data(record: &RunRecord) -> Data {
     Data {
         name: record.about.origin.clone(),
         licence: record.about.licence.clone(),
-        record: one_record.into(),
+        record: (record.settings.about.as_ref())
+            .and_then(|about| about.record.clone())
+            .unwrap_or_else(|| one_record.into()),
         public_record_count: record.public_record_count,
         caveats: record.about.caveats.clone(),
     }
@@ -136,6 +162,12 @@ fn precision(precision: Precision) -> &'static str {
         }
     }
 }
+
+/// What happens to the records of a user that do not fit, whichever they are.
+const LEFT_OUT: [&str; 2] = [
+    "records that cannot be used are left out, each judged by itself; which and how many is private and not said",
+    "what the schema does not declare is not learned from",
+];
 
 fn preparation(record: &RunRecord) -> Vec<Preparation> {
     let facts = record.preparation.facts().into_iter();
@@ -162,7 +194,13 @@ fn preparation(record: &RunRecord) -> Vec<Preparation> {
         ),
         origin: Origin::Declared,
     });
-    prepared.chain(predicted).chain(started).collect()
+    let rules = record.settings.own_data().map(|_| LEFT_OUT);
+    let rules = rules.into_iter().flatten().map(|what| Preparation {
+        what: what.into(),
+        origin: Origin::Public,
+    });
+    let prepared = prepared.chain(predicted).chain(rules);
+    prepared.chain(started).collect()
 }
 
 /// What is declared of a target besides its classes.

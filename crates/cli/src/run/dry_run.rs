@@ -6,10 +6,12 @@ use super::guard_rails;
 use super::initial_weights::InitialWeights;
 use super::planned_run::PlannedRun;
 use super::public_facts::PublicFacts;
+use super::reserve;
 use super::run_folder::StartedFrom;
 use super::settings::Settings;
 use super::workbench::begun_workbench;
 use anyhow::Result;
+use tacita::AccountStanding;
 
 /// What a run would be.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct DryRun {
     pub run: PlannedRun,
     /// The weights it would start from.
     pub start: Option<StartedFrom>,
+    /// The account that has room for it, as it stands before.
+    pub account: Option<AccountStanding>,
     /// Time and memory, unless too little is declared to make the model.
     pub estimate: Option<Estimate>,
 }
@@ -26,9 +30,11 @@ pub struct DryRun {
 pub fn dry_run(settings: Settings) -> Result<DryRun> {
     let settings = settings.complete()?;
     guard_rails::check_files(&settings)?;
+    reserve::check(&settings)?;
     let weights = InitialWeights::read(&settings)?;
     let declared = PublicFacts::declared(&settings)?;
     let run = PlannedRun::new(settings, declared.facts)?;
+    let account = run.room()?;
     let (mut start, mut estimate) = (None, None);
     if declared.input_is_known {
         guard_rails::check_memory(run.model, run.plan.expected_batch())?;
@@ -40,6 +46,7 @@ pub fn dry_run(settings: Settings) -> Result<DryRun> {
     Ok(DryRun {
         run,
         start,
+        account,
         estimate,
     })
 }

@@ -30,6 +30,7 @@ mod outcome;
 mod planned_run;
 mod progress;
 mod public_facts;
+pub mod reserve;
 mod resumed_run;
 mod run_folder;
 mod same_data;

@@ -6,10 +6,13 @@ use super::open_run::OpenRun;
 use super::outcome::{Outcome, Output};
 use super::planned_run::PlannedRun;
 use super::public_facts::PublicFacts;
+use super::reserve;
 use super::run_folder::{Locations, PartOfSearch, RunFolder, RunRecord, StartedFrom};
 use super::settings::Settings;
 use super::workbench::begun_workbench;
+use crate::date::today;
 use crate::run_files::RunFiles;
+use crate::version::commit;
 use anyhow::{Context, Result, anyhow};
 use std::path::Path;
 use tacita::{LedgerLabel, Opening};
@@ -23,6 +26,7 @@ pub fn train(
     output: Output,
 ) -> Result<Outcome> {
     let mut settings = settings.complete()?;
+    reserve::check(&settings)?;
     let unspent = |error| anyhow!("{error:#}; nothing was spent");
     let weights = InitialWeights::read(&settings).map_err(unspent)?;
     if let Some(weights) = &weights {
@@ -38,26 +42,49 @@ pub fn train(
     guard_rails::check_memory(run.model, run.plan.expected_batch())?;
     let device = run.settings.device.unwrap_or_default().open()?;
     let (bench, start) = begun_workbench(run.model, weights.as_ref(), &device).map_err(unspent)?;
+    let id = identifier(run.settings.seed)?;
     let folder = RunFolder::create(out, opened.name())?;
-    folder.keep_unless_unspent(search.is_some(), || {
-        let (open, opening) = begin(run, opened, start, search, &folder)?;
+    let settings = run.settings.clone();
+    let made = folder.keep_unless_unspent(search.is_some(), || {
+        let (open, opening) = begin(run, opened, start, search, &id, &folder)?;
         open.train(bench, Some(opening), output)
-    })
+    });
+    if made.is_err() && !folder.path().exists() && search.is_none() {
+        // It ended before it released anything. A reservation that cannot be given back stays spent.
+        let _ = reserve::give_back(&settings, &id);
+    }
+    made
+}
+
+/// An identifier that no other run has, unless it repeats one.
+fn identifier(seed: Option<u64>) -> Result<String> {
+    match seed {
+        Some(seed) => Ok(format!("seed-{seed}")),
+        None => Ok(tacita::identifier()?),
+    }
 }
 
 /// Writes the ledger's first lines and the record of the run; releases a statistic if bounds of columns are to
 /// be estimated.
-fn begin(
+fn begin<'a>(
     run: PlannedRun,
     opened: Opened,
     start: Option<StartedFrom>,
     search: Option<PartOfSearch>,
-    folder: &RunFolder,
-) -> Result<(OpenRun<'_>, Opening)> {
+    id: &str,
+    folder: &'a RunFolder,
+) -> Result<(OpenRun<'a>, Opening)> {
+    // Before anything of the run exists. A search reserves all its runs at once.
+    let reserved = match search {
+        None => run.reserve(id, opened.name(), folder.path())?,
+        Some(_) => None,
+    };
+    let (mark, account) = reserved.map_or((None, None), |made| (Some(made.mark), Some(made.facts)));
     // The ledger comes first: a folder with a record and without a ledger has lost it.
     let label = LedgerLabel {
         search: search.map(|search| search.in_ledger()),
         binds_files: true,
+        account: mark.map(Box::new),
     };
     let (plan, keys) = (run.plan.clone(), run.keys()?);
     let mut opening = Opening::create_labelled(plan, keys, &folder.ledger(), label)?;
@@ -74,6 +101,11 @@ fn begin(
         preparation: data.preparation.clone(),
         about: data.about.clone(),
         histogram,
+        id: Some(id.into()),
+        // The days of several runs of a search would tell how long each took, and of a random search which one it was.
+        begun: search.is_none().then(today),
+        commit: commit().map(String::from),
+        account,
         start,
         search,
     };

@@ -8,13 +8,19 @@ use super::run_folder::{RunRecord, StartedFrom};
 use super::spending::Spending;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
 use tacita::Progress;
 use tacita_accounting::decimal::{count, up};
+
+/// Lines of a whole run where there is no bar. They have no times, which would tell of the records.
+const LINES: u64 = 10;
 
 /// The plan in words, then a bar with the steps and ε so far.
 pub struct ProgressLine {
     bar: ProgressBar,
     spending: Spending,
+    /// Steps between two lines, where there is no terminal to draw a bar on.
+    lines_every: Option<u64>,
 }
 
 impl ProgressLine {
@@ -28,7 +34,11 @@ impl ProgressLine {
         let spending = Spending::forecast(&run.plan)?;
         if output.quiet {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            return Ok(Self { bar, spending });
+            return Ok(Self {
+                bar,
+                spending,
+                lines_every: None,
+            });
         }
         let start = record.start.as_ref();
         eprintln!("{}", words(run, &record.name, Some(parameters), start));
@@ -39,7 +49,12 @@ impl ProgressLine {
         let bar = ProgressBar::new(run.plan.steps());
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message("0.00");
-        Ok(Self { bar, spending })
+        let lines = !std::io::stderr().is_terminal();
+        Ok(Self {
+            bar,
+            spending,
+            lines_every: lines.then(|| run.plan.steps().div_ceil(LINES)),
+        })
     }
 
     /// Begins at the step of a checkpoint, so that the time left is that of what remains.
@@ -55,6 +70,14 @@ impl ProgressLine {
         self.bar
             .set_message(format!("{:.2}", self.spending.at(at.step)));
         self.bar.set_position(at.step);
+        if (self.lines_every).is_some_and(|every| at.step.is_multiple_of(every)) {
+            let steps = self.bar.length().unwrap_or(at.step);
+            eprintln!(
+                "  step {}/{steps}  ε so far ≈ {:.2}",
+                at.step,
+                self.spending.at(at.step)
+            );
+        }
     }
 
     /// Takes the bar away; the summary follows.

@@ -5,6 +5,7 @@ use super::open_run::OpenRun;
 use super::outcome::{Outcome, Output};
 use super::planned_run::{Committed, PlannedRun};
 use super::public_facts::PublicFacts;
+use super::reserve;
 use super::run_folder::{Locations, RunFolder, RunRecord};
 use super::workbench::begun_workbench;
 use anyhow::{Result, anyhow, bail, ensure};
@@ -29,10 +30,13 @@ fn resume_locked(
     given: Locations,
     output: Output,
 ) -> Result<Outcome> {
+    let ledger = tacita::read_ledger_file(&folder.ledger())?;
+    let account = (given.account.clone()).or(Locations::read(folder.path())?.account);
+    let mark = ledger.label.account.as_deref();
+    reserve::check_resumed(folder.path(), &record, mark, account.as_deref())?;
     let settings = given.for_run(&record, folder.path())?;
     let opened = settings.open(output.quiet)?;
     let facts = PublicFacts::of(&opened)?;
-    let ledger = tacita::read_ledger_file(&folder.ledger())?;
     let committed = Committed::to(&ledger.plan, record.scale);
     let run = PlannedRun::resumed(settings, facts, committed)?;
     let data = with_known_bounds(opened, &record)?;

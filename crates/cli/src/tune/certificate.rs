@@ -2,14 +2,15 @@
 
 use super::space::{Candidate, Mode, Space};
 use crate::device::host;
+use crate::report::groups::{self, GroupCost};
 use crate::run::{
     DraftRun, InitialWeights, PublicFacts, Settings, begun_workbench, check_noise_leaves_a_signal,
 };
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
-use tacita::{Budget, SearchCertificate};
+use tacita::{Budget, SearchCertificate, TAIL_SHARE};
 use tacita_accounting::calibrate::{self, Shape, estimated_noise};
-use tacita_accounting::{Accountant, Ledger, Rdp, Reading};
+use tacita_accounting::{Accountant, Ledger, RandomRuns, Rdp, Reading, whole_grid};
 use tacita_datasets::hex;
 
 /// The noise of every candidate and what the whole search costs.
@@ -66,7 +67,7 @@ impl Certificate {
 
     /// What the moments accountant says of a grid.
     pub fn epsilon_by_moments(&self) -> Result<f64> {
-        let whole = tacita_accounting::whole_grid(&self.ledgers)?;
+        let whole = whole_grid(&self.ledgers)?;
         let reading = Rdp.epsilon(&whole, self.delta)?;
         Ok(reading.upper_bound().unwrap_or(f64::INFINITY))
     }
@@ -84,6 +85,27 @@ impl Certificate {
             hash.update(serde_json::to_vec(ledger)?);
         }
         Ok(hex(&hash.finalize()))
+    }
+
+    /// ε of people with several records, proved for the same publication at the same δ; `law` is that of a random search.
+    pub fn several_records(&self, law: Option<RandomRuns>) -> Result<Vec<GroupCost>> {
+        let accounted = self.delta * (1.0 - TAIL_SHARE);
+        let Some(law) = law else {
+            return groups::of_plan(&whole_grid(&self.ledgers)?, accounted);
+        };
+        groups::of_each(|records| {
+            let unit = |plan: &Ledger| plan.clone().with_records_per_unit(records);
+            let plans = self
+                .ledgers
+                .iter()
+                .map(unit)
+                .collect::<Result<Vec<_>, _>>()?;
+            let upper = law.epsilon_of_any(&plans, accounted)?.upper_bound();
+            // As of one record, where the drawn number is rounded.
+            Ok(upper
+                .map(|upper| upper + 1e-9)
+                .filter(|upper| *upper <= groups::MEANINGLESS))
+        })
     }
 
     /// The proved ε.

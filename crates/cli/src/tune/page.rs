@@ -5,8 +5,10 @@ use super::space::{ChooseBy, Mode, Runs, Space};
 use super::worker::Score;
 use crate::files::write_whole;
 use crate::report::caveats;
-use crate::report::facts::Facts;
-use crate::report::page::html::{paragraph, section, statements, text};
+use crate::report::facts::{AboutRun, AccountFacts, Facts};
+use crate::report::groups::GroupCost;
+use crate::report::page::html::{list, paragraph, section, statements, table};
+use crate::report::page::{self, banner, groups, guarantee, header};
 use crate::report::words::{self, Statement};
 use crate::run::initial_weights;
 use crate::run_files::RunFiles;
@@ -15,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use tacita_accounting::decimal::{exact, up};
+use tacita_accounting::decimal::{exact, plain, up};
 
 /// The only format there is.
 const FORMAT: u32 = 1;
@@ -50,6 +52,21 @@ pub struct Found {
     pub accountant: String,
     /// Who is protected and what is released; empty if no run was made.
     pub promise: Vec<Statement>,
+    /// Public name of the data; none in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// The day the search began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<String>,
+    /// ε of people with several records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub several_records: Vec<GroupCost>,
+    /// The account in which the search was reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AccountFacts>,
+    /// What whoever ran it says of purpose and responsibility.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<AboutRun>,
     /// Every run of a grid.
     pub runs: Option<Vec<Shown>>,
     /// The best run; none if no run was made or none has a score.
@@ -82,7 +99,7 @@ impl Found {
         runs: Option<Vec<Shown>>,
         winner: Option<Shown>,
         facts: Option<&Facts>,
-    ) -> Self {
+    ) -> Result<Self> {
         let released = match space.mode {
             Mode::Grid => {
                 "Every run: its model, ledger, settings, score and report; which of them is the best; this report."
@@ -97,7 +114,11 @@ impl Found {
                 "Rényi divergences; Papernot and Steinke 2022 (arXiv:2110.03620), Theorems 2 and 6"
             }
         };
-        Self {
+        let law = match space.mode {
+            Mode::Grid => None,
+            Mode::Random => Some(space.distribution()?),
+        };
+        Ok(Self {
             tacita_search: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             mode: space.mode,
@@ -111,10 +132,15 @@ impl Found {
             delta: certificate.delta,
             accountant: accountant.into(),
             promise: facts.map_or_else(Vec::new, |facts| words::promise_of_search(facts, released)),
+            data: facts.map(|facts| facts.name.clone()),
+            begun: None,
+            several_records: certificate.several_records(law)?,
+            account: None,
+            about: facts.and_then(|facts| facts.about.clone()),
             runs,
             winner,
             caveats: caveats(space, certificate, facts),
-        }
+        })
     }
 
     /// The report of a finished search, if there is one.
@@ -173,8 +199,12 @@ impl Found {
     }
 
     fn noise(&self) -> String {
-        let noise =
-            |winner: &Shown| format!(" Its noise multiplier is {}.", winner.noise_multiplier);
+        let noise = |winner: &Shown| {
+            format!(
+                " Its noise multiplier is {}.",
+                plain(winner.noise_multiplier)
+            )
+        };
         self.winner.as_ref().map(noise).unwrap_or_default()
     }
 
@@ -203,15 +233,33 @@ impl Found {
                 self.candidates
             ),
         };
-        let mut body = format!(
-            "<h1>Private search</h1>\n<div class=\"guarantee\">\n<p class=\"label\">Certified guarantee of the whole \
-             search</p>\n<p class=\"epsilon\"><span>{}</span></p>\n{}</div>\n",
-            text(&self.guarantee()),
-            paragraph(&format!(
-                "Budget asked for: ε = {}. Proved by {}, before the first run.",
-                self.budget, self.accountant
-            ))
-        );
+        let about = match &self.begun {
+            Some(begun) => format!("begun on {begun}, by tacita {}", self.version),
+            None => format!("by tacita {}", self.version),
+        };
+        let name = self.data.as_deref().unwrap_or("Private search");
+        let mut body = header("Tacita privacy report of a search", name, &about);
+        body += &match self.private {
+            true => guarantee(
+                "search",
+                Some(self.epsilon_upper),
+                self.delta,
+                &[
+                    "For everything published here together, the choice of the best run included."
+                        .into(),
+                    format!(
+                        "Budget asked for: ε = {}. Proved by {}, before the first run.",
+                        self.budget, self.accountant
+                    ),
+                ],
+            ),
+            false => banner(
+                &[
+                    "The noise came from a fixed seed: anyone who knows or guesses the seed can subtract it.",
+                ],
+                &self.guarantee(),
+            ),
+        };
         body += &section("promise", "The promise", &statements(&self.promise));
         body += &section(
             "result",
@@ -224,32 +272,38 @@ impl Found {
             .concat(),
         );
         if let Some(runs) = &self.runs {
-            let rows = runs.iter().map(|run| {
-                let cells = [&run.folder, &run.settings, &run.score.text]
-                    .map(|cell| format!("<td>{}</td>", text(cell)));
-                format!(
-                    "<tr>{}<td>{}</td></tr>\n",
-                    cells.concat(),
-                    run.noise_multiplier
-                )
-            });
-            let rows: String = rows.collect();
-            body += &section(
-                "runs",
-                "All runs",
-                &format!(
-                    "<table>\n<tr><th>folder</th><th>settings</th><th>score</th><th>noise multiplier</th></tr>\n\
-                     {rows}</table>\n"
-                ),
-            );
+            let rows: Vec<Vec<String>> = (runs.iter())
+                .map(|run| {
+                    vec![
+                        run.settings.clone(),
+                        run.score.text.clone(),
+                        plain(run.noise_multiplier),
+                        run.folder.clone(),
+                    ]
+                })
+                .collect();
+            let head = ["Settings", "Score", "Noise multiplier", "Folder"];
+            let shown = format!("<div class=\"wide\">{}</div>\n", table(&head, &rows));
+            body += &section("runs", "All runs", &shown);
         }
-        let caveats: String = self
-            .caveats
-            .iter()
-            .map(|caveat| paragraph(caveat))
-            .collect();
-        body += &section("caveats", "What this does not say", &caveats);
-        crate::report::page::document("Private search", self.private, &body)
+        if let Some(several) = groups(&self.several_records, self.delta) {
+            body += &section("plain-words", "What it means", &several);
+        }
+        body += &section(
+            "all-runs",
+            "All runs on these records",
+            &statements(&words::all_runs(self.account.as_ref())),
+        );
+        if let Some(about) = &self.about {
+            body += &section("about", "Purpose", &statements(&words::about(about)));
+        }
+        body += &section(
+            "caveats",
+            "What this does not say",
+            &list("ol", &self.caveats),
+        );
+        body += &page::signature(self.private);
+        page::document("Privacy report of a search", self.private, &body)
     }
 }
 

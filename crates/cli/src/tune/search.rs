@@ -5,15 +5,19 @@ use super::page::{Found, Shown};
 use super::secret;
 use super::space::{Candidate, Mode, Space};
 use super::worker::Task;
+use crate::accounts::AccountPlace;
+use crate::date::today;
 use crate::device::DeviceName;
 use crate::files::{self, hide_times, write_lasting};
-use crate::report::facts::Facts;
-use crate::run::{Locations, Output, Part, PartOfSearch, PublicFacts};
+use crate::report::facts::{AccountFacts, Facts};
+use crate::run::{Locations, Output, Part, PartOfSearch, PublicFacts, reserve};
 use crate::run_files::RunFiles;
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use tacita::{Account, AccountOfRun, ReservedRelease};
 use tacita_accounting::decimal::{count, exact, plain, up};
+use tacita_accounting::whole_grid;
 
 /// Starts a search, or resumes the one of the folder. None if Ctrl-C came first.
 pub fn search(
@@ -30,6 +34,7 @@ pub fn search(
         return Ok(Some(found));
     }
     search.announce();
+    search.reserve()?;
     let found = match search.space.mode {
         Mode::Grid => search.grid(),
         Mode::Random => search.random(),
@@ -90,6 +95,7 @@ impl Search {
             *settings = settings.clone().complete()?;
         }
         space.check_score(&settings, facts)?;
+        reserve::check(&settings)?;
         let certificate =
             Certificate::new(&space, &candidates, facts).context("nothing was spent")?;
         Ok(Self {
@@ -142,11 +148,68 @@ impl Search {
         } else {
             write_lasting(&plans, hash.as_bytes())?;
             write_lasting(&copy, public.as_bytes())?;
+            write_lasting(&self.date_file(), today().as_bytes())?;
         }
         if let Some(candidate) = self.candidates.first() {
             Locations::of(&candidate.settings).write(&self.out)?;
         }
         lock.map_or_else(|| files::lock(&copy), Ok)
+    }
+
+    /// Reserves the whole search in the account of its data, once, before its first run.
+    fn reserve(&self) -> Result<()> {
+        let settings = &self.certificate.settings[0];
+        if settings.account.is_none() {
+            return Ok(());
+        }
+        let file = self.out.join("account.json");
+        let known = match fs::read_to_string(&file) {
+            Ok(text) => serde_json::from_str(&text)
+                .with_context(|| format!("{} is damaged; restore it", file.display()))?,
+            Err(_) => {
+                // On disk before the account is asked, so that the same search asks again under the same name.
+                let unasked = AccountOfRun {
+                    id: String::new(),
+                    run: tacita::identifier()?,
+                    line: 0,
+                    head: String::new(),
+                };
+                write_lasting(&file, serde_json::to_string(&unasked)?.as_bytes())?;
+                unasked
+            }
+        };
+        let ledgers = &self.certificate.ledgers;
+        let release = match self.space.mode {
+            Mode::Grid => ReservedRelease::Grid {
+                plan: whole_grid(ledgers)?,
+            },
+            Mode::Random => ReservedRelease::best_of(self.space.distribution()?, ledgers.clone()),
+        };
+        let (data, seen) = (settings.name_of_data(), [known.clone()]);
+        let reserved = reserve::reserve(settings, &known.run, &data, release, &self.out, &seen)?;
+        if let Some(reserved) = reserved {
+            ensure!(
+                known.line == 0 || known.id == reserved.mark.id,
+                "this search was reserved in another account; restore it. Nothing more was spent"
+            );
+            write_lasting(&file, serde_json::to_string(&reserved.mark)?.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// The day the search began. Nothing says when its runs did.
+    fn date_file(&self) -> PathBuf {
+        self.out.join("date.txt")
+    }
+
+    /// How the account of the data stands, if there is one.
+    fn account(&self) -> Result<Option<AccountFacts>> {
+        let Some(given) = &self.certificate.settings[0].account else {
+            return Ok(None);
+        };
+        let place = AccountPlace::of(given)?;
+        let standing = Account::read(&place.file, &place.witnesses, &[])?;
+        AccountFacts::of(&standing).map(Some)
     }
 
     /// Public knowledge only: nothing here depends on what was drawn.
@@ -225,7 +288,12 @@ impl Search {
             runs,
             winner,
             facts.as_ref(),
-        );
+        )?;
+        let found = Found {
+            begun: fs::read_to_string(self.date_file()).ok(),
+            account: self.account()?,
+            ..found
+        };
         found.write(&self.out)?;
         Ok(found)
     }

@@ -29,8 +29,8 @@ pub(super) const MAY_VARY: [&str; 15] = [
 ];
 
 /// Settings that are paths.
-pub(super) const PATHS: [&str; 8] = [
-    "csv", "parquet", "jsonl", "images", "test", "schema", "start", "data-dir",
+pub(super) const PATHS: [&str; 9] = [
+    "csv", "parquet", "jsonl", "images", "test", "schema", "start", "data-dir", "account",
 ];
 
 /// More candidates than anyone can run.

@@ -57,7 +57,8 @@ fn random(distribution: &str, lists: &str) -> (Space, Certificate) {
 #[test]
 fn printed_bounds_of_a_search_never_lie_below_the_proved_one() {
     let (space, certificate) = grid();
-    let mut found = Found::new(&space, true, &certificate, 16, None, None, None);
+    let found = Found::new(&space, true, &certificate, 16, None, None, None);
+    let mut found = found.unwrap();
     for epsilon in awkward() {
         found.epsilon_upper = epsilon;
         for text in [found.text(Path::new("out")), found.html()] {

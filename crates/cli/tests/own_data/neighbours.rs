@@ -23,8 +23,9 @@ struct Trace {
     report: Value,
 }
 
-/// Takes the released score out.
+/// Takes the released score out, and the identifier that every run draws.
 fn without_score(mut facts: Value) -> Value {
+    facts["run"]["id"].take();
     if facts["evaluation"] != Value::Null {
         facts["evaluation"]["accuracy"] = Value::Null;
         facts["evaluation"]["noise_std"] = Value::Null;
@@ -62,12 +63,18 @@ fn trace(arguments: &[&str], out: &Path) -> Trace {
     let ledger = read("ledger.jsonl");
     let mut report = json(&out.join("report.json"));
     report["facts"] = without_score(report["facts"].take());
+    // Hashes of released values.
+    report["files"].take();
+    let statements = report["statements"].as_array_mut().unwrap();
+    statements.retain(|statement| statement["topic"] != "Identifier");
+    let mut record = json(&out.join("run.json"));
+    record["id"].take();
     Trace {
         status: output.status.code(),
         said,
         files: files(out).into_iter().map(described).collect(),
         folder: fs::metadata(out).unwrap().modified().unwrap(),
-        record: json(&out.join("run.json")),
+        record,
         settings: read("config.toml"),
         metrics: read("metrics.jsonl"),
         // The hash of the facts, which hold the score.

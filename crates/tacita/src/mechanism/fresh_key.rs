@@ -34,3 +34,10 @@ pub(crate) fn random_key() -> Result<Key, KeyError> {
     }
     Ok(Key(words))
 }
+
+/// An identifier that no other run or account has: 128 bits from the operating system, in hexadecimal. It is no secret.
+pub fn identifier() -> Result<String, KeyError> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes).map_err(|source| KeyError::NoRandomness { source })?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -8,6 +8,7 @@
 //! | `sampling/` | draws the records of a round |
 //! | `noise/` | draws the noise |
 //! | `ledger_file/` | the durable record, written before noise is drawn |
+//! | `account/` | the total of several runs on the same records, reserved before each of them begins |
 //! | `masks.rs` | draws dropout masks: secret coins of each record |
 //! | `initial_weights/` | draws initial weights |
 //! | `keys.rs`, `fresh_key.rs`, `chacha.rs` | the randomness under all of these |
@@ -16,6 +17,7 @@
 //! the batch would let one record move the contributions of others (`masks.rs` has the argument), and the
 //! proof for a random search needs runs that are alike in distribution, initial weights included.
 
+pub(crate) mod account;
 pub(crate) mod chacha;
 pub(crate) mod fresh_key;
 pub(crate) mod initial_weights;

@@ -197,7 +197,26 @@ pub fn subject(report: &Report) -> String {
             )
         ),
     );
-    section("subject", "Data and model", &body)
+    let about = facts.about.as_ref().map(words::about);
+    let about = about.map_or_else(String::new, |about| {
+        section("about", "Purpose and responsibility", &statements(&about))
+    });
+    about + &section("subject", "Data and model", &body)
+}
+
+/// All runs on the same records.
+pub fn all_runs(report: &Report) -> String {
+    let body = statements(&words::all_runs(report.facts.account.as_ref()));
+    section("all-runs", "All runs on these records", &body)
+}
+
+/// Which run it was.
+pub fn identity(report: &Report) -> String {
+    let said = words::identity(&report.facts, report.files.as_ref());
+    if said.is_empty() {
+        return String::new();
+    }
+    section("identity", "Which run this is", &statements(&said))
 }
 
 /// What computed it.
@@ -213,8 +232,8 @@ pub fn caveats(report: &Report) -> String {
 }
 
 /// A place to sign.
-pub fn signature(report: &Report) -> String {
-    let lead = if report.facts.private() {
+pub fn signature(private: bool) -> String {
+    let lead = if private {
         paragraph(
             "I have read this report with its caveats. What it says of the data, their preparation and the \
              choice of settings is true to my knowledge.",
@@ -225,14 +244,12 @@ pub fn signature(report: &Report) -> String {
     let lines: String = ["Name and role", "Place and date", "Signature"]
         .map(|label| format!("<div><span></span><p class=\"small\">{label}</p></div>\n"))
         .concat();
-    let lines = if report.facts.private() {
+    let lines = if private {
         format!("<div class=\"lines\">\n{lines}</div>\n")
     } else {
         String::new()
     };
-    let check = paragraph(
-        "To check the figures: tacita report DIR on the run folder computes every one of them again from the \
-         plan and refuses a ledger that disagrees.",
-    );
-    section("signature", "Statement", &(lead + &lines)) + &format!("<footer>{check}</footer>\n")
+    let check = "<p class=\"small\">To check the figures: tacita report DIR on a run folder computes every one of them again \
+                 from the plan and refuses a ledger that disagrees.</p>\n";
+    section("signature", "Statement", &(lead + check + &lines))
 }

@@ -11,17 +11,18 @@ use tacita_accounting::decimal::{count, exact, plain, up};
 /// Heading, banner, guarantee and the figures asked for first.
 pub fn render(report: &Report) -> String {
     let facts = &report.facts;
-    let mut out = format!(
-        "<header>\n<p class=\"kind\">Tacita privacy report</p>\n<h1>{}</h1>\n\
-         <p class=\"about\">{} trained on {}</p>\n</header>\n",
-        text(&facts.name),
-        text(&facts.model.name),
-        text(&facts.data.name)
-    );
-    out += &if facts.private() {
-        guarantee(report)
-    } else {
-        banner(report)
+    let about = format!("{} trained on {}", facts.model.name, facts.data.name);
+    let mut out = header("Tacita privacy report", &facts.name, &about);
+    out += &match facts.private() {
+        true => guarantee_of_run(report),
+        false => banner(
+            &words::faults(facts),
+            &format!(
+                "Do not release this model as private. For comparison only: with secret keys and without diagnostics \
+                 the same plan would give {}.",
+                words::bound(&report.figures)
+            ),
+        ),
     };
     if let Some(note) = words::stopped_early(facts) {
         out += &format!("<div class=\"note\">{}</div>\n", paragraph(&note));
@@ -29,48 +30,59 @@ pub fn render(report: &Report) -> String {
     out + &tiles(report)
 }
 
-fn guarantee(report: &Report) -> String {
+/// What the page is, of what, and a line about it.
+pub fn header(kind: &str, name: &str, about: &str) -> String {
+    format!(
+        "<header>\n<p class=\"kind\">{}</p>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n</header>\n",
+        text(kind),
+        text(name),
+        text(about)
+    )
+}
+
+fn guarantee_of_run(report: &Report) -> String {
     let figures = &report.figures;
-    let shown = match figures.certified.upper {
-        Some(upper) => format!(
-            "<p class=\"epsilon\"><span>ε ≤ {}</span> <small>at δ = {}</small></p>\n",
-            up(upper, 5),
-            exact(figures.delta)
-        ),
-        None => format!(
-            "<p class=\"epsilon\"><span>No finite ε</span> <small>at δ = {}</small></p>\n",
-            exact(figures.delta)
-        ),
-    };
     let budget = words::budget(&report.facts, figures).unwrap_or_default();
     let whole = match words::is_of_search(&report.facts) {
         true => "search",
         false => "plan",
     };
-    format!(
-        "<div class=\"guarantee\">\n<p class=\"label\">Certified guarantee of the whole {whole}</p>\n{shown}\
-         {}{}</div>\n",
-        paragraph(&format!("{}.", words::bracket(figures))),
-        paragraph(&format!(
-            "{budget} Fixed and certified before the first step; every release was written in the ledger \
-             before it was made."
-        )),
+    guarantee(
+        whole,
+        figures.certified.upper,
+        figures.delta,
+        &[
+            format!("{}.", words::bracket(figures)),
+            format!(
+                "{budget} Fixed and certified before the first step; every release was written in the ledger before it \
+                 was made."
+            ),
+        ],
     )
 }
 
-fn banner(report: &Report) -> String {
-    let faults: Vec<String> = words::faults(&report.facts)
-        .into_iter()
-        .map(str::to_string)
-        .collect();
+/// The guarantee of a whole plan or search, in large letters.
+pub fn guarantee(whole: &str, upper: Option<f64>, delta: f64, said: &[String]) -> String {
+    let shown = match upper {
+        Some(upper) => format!("ε ≤ {}", up(upper, 5)),
+        None => "No finite ε".to_string(),
+    };
+    let said: String = said.iter().map(|said| paragraph(said.trim())).collect();
+    format!(
+        "<div class=\"guarantee\">\n<p class=\"label\">Certified guarantee of the whole {whole}</p>\n\
+         <p class=\"epsilon\"><span>{}</span> <small>{}</small></p>\n{said}</div>\n",
+        text(&shown),
+        text(&format!("at δ = {}", exact(delta)))
+    )
+}
+
+/// Loudly, that there is none.
+pub fn banner(faults: &[&str], advice: &str) -> String {
+    let faults: Vec<String> = faults.iter().map(|fault| fault.to_string()).collect();
     format!(
         "<div class=\"banner\" role=\"alert\">\n<p class=\"loud\">NOT PRIVATE</p>\n{}{}</div>\n",
         list("ul", &faults),
-        paragraph(&format!(
-            "Do not release this model as private. For comparison only: with secret keys and without \
-             diagnostics the same plan would give {}.",
-            words::bound(&report.figures)
-        ))
+        paragraph(advice)
     )
 }
 

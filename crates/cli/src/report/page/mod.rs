@@ -6,6 +6,10 @@ pub mod html;
 mod plain_words;
 mod utility;
 
+pub use details::signature;
+pub use head::{banner, guarantee, header};
+pub use plain_words::groups;
+
 use super::Report;
 use html::text;
 
@@ -23,10 +27,12 @@ pub fn render(report: &Report) -> String {
         details::mechanism(report),
         details::side_costs(report),
         details::coverage(report),
+        details::all_runs(report),
         details::subject(report),
         details::machinery(report),
+        details::identity(report),
         details::caveats(report),
-        details::signature(report),
+        details::signature(report.facts.private()),
     ]
     .concat();
     document(

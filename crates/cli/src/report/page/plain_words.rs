@@ -2,6 +2,7 @@
 
 use super::html::{paragraph, section, table, text};
 use crate::report::Report;
+use crate::report::groups::GroupCost;
 use crate::report::odds::posterior_upper;
 use crate::report::words;
 use tacita_accounting::decimal::{count, exact, percent_up, up};
@@ -23,7 +24,10 @@ pub fn render(report: &Report) -> String {
     }
     let body = match (report.figures.certified.upper, report.odds_exponent) {
         (Some(upper), Some(exponent)) => {
-            meaning(report, upper) + &odds(report, exponent) + &attacks(report)
+            meaning(report, upper)
+                + &odds(report, exponent)
+                + &attacks(report)
+                + &groups(&report.groups, report.figures.delta).unwrap_or_default()
         }
         // One point of its curve is known, which does not say how far odds move.
         (Some(upper), None) if words::is_of_search(&report.facts) => {
@@ -55,9 +59,39 @@ fn meaning(report: &Report, upper: f64) -> String {
              Here {}. {strength} (Usual tiers, after Ponomareva et al. 2023, arXiv:2303.00654.)",
             words::bound(&report.figures)
         )),
+        paragraph(&words::delta_and_records(&report.facts, &report.figures)),
     ]
     .concat()
 }
+
+/// ε of people with several records, if it is known.
+pub fn groups(groups: &[GroupCost], delta: f64) -> Option<String> {
+    if groups.is_empty() {
+        return None;
+    }
+    let rows: Vec<Vec<String>> = (groups.iter())
+        .map(|group| {
+            let epsilon = match group.epsilon_upper {
+                Some(upper) => format!("ε ≤ {}", up(upper, 4)),
+                None => "nothing of use".to_string(),
+            };
+            vec![format!("{} records", group.records), epsilon]
+        })
+        .collect();
+    let lead = paragraph(&format!(
+        "The guarantee is for one record. Whoever has more is protected less, and by how much is proved too, at the same \
+         δ = {}.",
+        exact(delta)
+    ));
+    let head = ["A person with up to", "Guarantee"];
+    Some(format!(
+        "<div class=\"pair\"><div>\n<h3>{SEVERAL}</h3>\n{lead}</div>\n{}</div>\n",
+        table(&head, &rows)
+    ))
+}
+
+/// What the figures of [`groups`] are about.
+const SEVERAL: &str = "A person with several records";
 
 fn odds(report: &Report, exponent: f64) -> String {
     let delta = report.figures.delta;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod attacks;
+mod circumstances;
 mod figures;
 mod printing;
 mod refusals;

@@ -12,10 +12,10 @@ const KEYS: &str = "accountant accuracy at attacks bracket budget caveats certif
     value plus_minus from_bins count_noise majority_share balanced_accuracy roc_area average_precision f1 log_loss \
     brier calibration_error \
     coin_guess_upper comparison curve data delta delta_reserved delta_upper diagnostics epsilon epsilon_lower \
-    epsilon_upper epsilon_without estimate evaluation facts false_alarms figures found_upper guarantee keys kind \
+    epsilon_upper epsilon_without estimate evaluation facts false_alarms figures files found_upper guarantee keys kind \
     learning_rate licence lower membership model name neighbours noise_multipliers noise_std not_private_because \
     odds_exponent_upper on optimizer origin over_steps parameters phases plan points precision preparation private \
-    public_record_count queries rate rdp record records refusal released rounds rounds_made sampling side_costs \
+    public_record_count queries rate rdp record records refusal released rounds rounds_made sampling several_records side_costs \
     spending statements stopped_early tacita_facts tacita_report text thresholds times topic tuning upper \
     upper-bound version what";
 

@@ -2,6 +2,7 @@
 //! run and never in it: the folder may be published.
 
 use super::RunRecord;
+use crate::accounts::AccountPlace;
 use crate::files::write_whole;
 use crate::run::settings::Settings;
 use crate::run_files::RunFiles;
@@ -28,6 +29,13 @@ pub struct Locations {
     /// The initial weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<PathBuf>,
+    /// The account in which the run was reserved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<PathBuf>,
+}
+
+fn file_of_account(given: &str) -> Option<PathBuf> {
+    Some(AccountPlace::of(given).ok()?.file)
 }
 
 const WARNING: &str = "NOT FOR PUBLICATION: where the data of a run lie on the operator's machine, for `tacita resume`";
@@ -45,6 +53,8 @@ impl Locations {
             test: absolute(&settings.test),
             data_dir: absolute(&settings.data_dir),
             start: absolute(&settings.start),
+            // By name too: where the state of programs lies may change.
+            account: absolute(&(settings.account.as_deref()).and_then(file_of_account)),
         }
     }
 
@@ -57,6 +67,7 @@ impl Locations {
             test: self.test.or(other.test),
             data_dir: self.data_dir.or(other.data_dir),
             start: self.start.or(other.start),
+            account: self.account.or(other.account),
         }
     }
 
@@ -173,5 +184,9 @@ impl Locations {
             settings.start = self.start.or(settings.start.take());
         }
         settings.data_dir = self.data_dir.or(settings.data_dir.take());
+        if settings.account.is_some() {
+            let path = self.account.map(|path| path.to_string_lossy().into_owned());
+            settings.account = path.or(settings.account.take());
+        }
     }
 }

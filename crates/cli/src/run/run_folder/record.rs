@@ -2,6 +2,7 @@
 
 use super::StartedFrom;
 use crate::models::ModelName;
+use crate::report::facts::AccountFacts;
 use crate::run::settings::Settings;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,18 @@ pub struct RunRecord {
     /// A released histogram that gave bounds of columns, and the standard deviation of its noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<(Vec<f32>, f64)>,
+    /// Identifier of the run; none of a run of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The day it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<String>,
+    /// Commit of the program that started it, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What its account said when it was reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AccountFacts>,
     /// The weights it started from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<StartedFrom>,

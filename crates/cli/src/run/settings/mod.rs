@@ -12,6 +12,7 @@ pub use preset::Preset;
 
 use crate::device::DeviceName;
 use crate::models::ModelName;
+use crate::report::facts::AboutRun;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -66,6 +67,10 @@ pub struct Settings {
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<Schema>,
+    /// What the report says of purpose and responsibility, a table of the settings file
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<AboutRun>,
     /// Number of records, which is public
     #[arg(long, value_name = "N", help_heading = "Data")]
     pub records: Option<u64>,
@@ -100,7 +105,7 @@ pub struct Settings {
     /// Model [default: what suits the data]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<ModelName>,
-    /// Width of hidden layers; 0 for none in vgg11
+    /// Width of hidden layers; 0 for none in vgg11 [default: that of the model]
     #[arg(long, value_name = "N", help_heading = "Model")]
     pub hidden: Option<usize>,
     /// Weights to start from, such as the model.safetensors of a run on public records: not covered by the guarantee
@@ -110,7 +115,7 @@ pub struct Settings {
     #[arg(long, value_name = "HEX", help_heading = "Model")]
     pub start_sha256: Option<String>,
 
-    /// Budget ε: the noise is the least that keeps it
+    /// Budget ε: the noise is the least that keeps it [default: 3; 8 for the digits]
     #[arg(long, value_name = "E", help_heading = "Privacy")]
     pub epsilon: Option<f64>,
     /// Budget δ [default: 1 / (10 · records), rounded down]
@@ -126,14 +131,17 @@ pub struct Settings {
     /// Noise std of each count that figures on private test records are read from, in records; part of the budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub score_noise: Option<f64>,
+    /// Account of these records, by name or file: refuses the run if all runs on them would exceed its total
+    #[arg(long, value_name = "NAME", help_heading = "Privacy")]
+    pub account: Option<String>,
     /// Find the noise as a paper did: clt, rdp, zcdp or tcdp; for reproductions
     #[arg(long, value_name = "NAME", help_heading = "Privacy")]
     pub paper_accountant: Option<String>,
 
-    /// Expected records per step
+    /// Expected records per step [default: a quarter of the records, at most 512]
     #[arg(long, value_name = "B", help_heading = "Training")]
     pub batch: Option<u64>,
-    /// Passes over the records, on average
+    /// Passes over the records, on average [default: 20]
     #[arg(long, value_name = "K", help_heading = "Training")]
     pub epochs: Option<f64>,
     /// Steps, instead of epochs
@@ -156,14 +164,14 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     #[serde(with = "short_name")]
     pub noise_schedule: Option<NoiseSchedule>,
-    /// sgd, momentum[:B], nesterov[:B], adam, adamw, nadam, adagrad, rmsprop, adadelta or adam-wosm
+    /// sgd, momentum[:B], nesterov[:B], adam, adamw, nadam, adagrad, rmsprop, adadelta or adam-wosm [default: momentum; adam for longer texts]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     #[serde(with = "short_name")]
     pub optimizer: Option<OptimizerRule>,
-    /// Learning rate
+    /// Learning rate [default: 0.5; 0.01 of optimisers that adapt]
     #[arg(long, value_name = "R", help_heading = "Training")]
     pub learning_rate: Option<f64>,
-    /// constant, linear[:END], cosine[:END], exponential:R or online; END is a share of the rate
+    /// constant, linear[:END], cosine[:END], exponential:R or online; END is a share of the rate [default: constant]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     #[serde(with = "short_name")]
     pub rate_schedule: Option<RateSchedule>,
@@ -244,8 +252,8 @@ impl Settings {
             };
         }
         first!(
-            data, csv, parquet, jsonl, images, data_name, text, label, classes, schema, declared, records,
-            test, test_share, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise,
+            data, csv, parquet, jsonl, images, data_name, text, label, classes, schema, declared, about, records,
+            test, test_share, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise, account,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;

@@ -1,6 +1,7 @@
 //! Paths among the settings, which are the operator's, and names in their place, which are public.
 
 use super::Settings;
+use crate::accounts;
 use std::path::PathBuf;
 
 impl Settings {
@@ -34,6 +35,7 @@ impl Settings {
         public.start = self.start.as_ref().map(file);
         public.schema = self.schema.as_ref().map(file);
         public.data_dir = None;
+        public.account = self.account.as_deref().map(accounts::public_name);
         public
     }
 }
@@ -51,6 +53,7 @@ mod tests {
             start: Some("/home/smith/weights.safetensors".into()),
             data_dir: Some("/home/smith".into()),
             data_name: Some("trial 7".into()),
+            account: Some("/home/smith/trial.jsonl".into()),
             ..Settings::default()
         };
         let text = settings.without_paths().to_toml().unwrap();

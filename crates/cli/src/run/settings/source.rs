@@ -79,6 +79,9 @@ impl Settings {
         if let Some(declared) = &self.declared {
             declared.check_bad_rows()?;
         }
+        if let Some(about) = &self.about {
+            about.check()?;
+        }
         Ok(self)
     }
 

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 /// use tacita::{LedgerLabel, SearchKind, SearchOfRun};
 ///
 /// let search = SearchOfRun { kind: SearchKind::Random, epsilon_upper: 2.0, delta: 1e-5 };
-/// let label = LedgerLabel { search: Some(search), binds_files: true };
+/// let label = LedgerLabel { search: Some(search), binds_files: true, account: None };
 /// assert_ne!(label, LedgerLabel::default());
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerLabel {
     /// The search that the run is a part of: its own plan does not pay for the choice.
@@ -21,6 +21,23 @@ pub struct LedgerLabel {
     /// ([`bind_file_to_ledger`](crate::bind_file_to_ledger)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub binds_files: bool,
+    /// The account in which the whole plan was reserved before this line was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<Box<AccountOfRun>>,
+}
+
+/// What a run keeps of the account under which it was reserved: enough to know a file that is older.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccountOfRun {
+    /// The account, whatever its file is called.
+    pub id: String,
+    /// The reservation.
+    pub run: String,
+    /// The line of the account that reserves it, from 1.
+    pub line: u64,
+    /// The chain of that line.
+    pub head: String,
 }
 
 /// The search that a run is a part of, and what the whole of it keeps.

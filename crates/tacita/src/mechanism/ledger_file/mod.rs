@@ -40,8 +40,9 @@ use tacita_accounting::{Ledger, Round};
 
 use contents::Contents;
 pub use error::LedgerFileError;
-pub use label::{Binding, LedgerLabel, SearchKind, SearchOfRun};
-use line::{Block, Bound, Chain, FORMAT, Header, Published, Stop, sha256};
+pub use label::{AccountOfRun, Binding, LedgerLabel, SearchKind, SearchOfRun};
+pub(in crate::mechanism) use line::Chain;
+use line::{Block, Bound, FORMAT, Header, Published, Stop, sha256};
 pub use record::{LedgerRecord, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file};
 
 /// The ledger file of a run in progress, locked against other writers.
@@ -103,7 +104,7 @@ impl LedgerFile {
             usable: true,
         };
         ledger.write(&line)?;
-        sync_directory(path)?;
+        sync_directory(path).map_err(io_error("create", path))?;
         Ok(ledger)
     }
 
@@ -282,7 +283,7 @@ fn block_rounds(planned: u64) -> u64 {
 
 /// A file no other writer can open.
 #[derive(Debug)]
-struct Locked(File);
+pub(in crate::mechanism) struct Locked(File);
 
 impl Locked {
     fn new(file: File, path: &Path) -> Result<Self, LedgerFileError> {
@@ -291,6 +292,17 @@ impl Locked {
             Err(TryLockError::WouldBlock) => Err(LedgerFileError::InUse { path: path.into() }),
             Err(TryLockError::Error(source)) => Err(io_error("lock", path)(source)),
         }
+    }
+
+    /// Waits for other writers.
+    pub(in crate::mechanism) fn waiting(file: File) -> io::Result<Self> {
+        file.lock()?;
+        Ok(Self(file))
+    }
+
+    /// The file.
+    pub(in crate::mechanism) fn file(&mut self) -> &mut File {
+        &mut self.0
     }
 }
 
@@ -302,14 +314,13 @@ impl Drop for Locked {
 }
 
 /// A new file survives a power cut only once its directory does.
-fn sync_directory(path: &Path) -> Result<(), LedgerFileError> {
+pub(in crate::mechanism) fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let parent = path
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
         let directory = parent.unwrap_or(Path::new("."));
-        let synced = File::open(directory).and_then(|directory| directory.sync_all());
-        synced.map_err(io_error("create", path))?;
+        File::open(directory)?.sync_all()?;
     }
     Ok(())
 }

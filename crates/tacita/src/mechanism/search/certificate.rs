@@ -8,7 +8,7 @@ use tacita_accounting::calibrate::{self, Shape, smallest_noise};
 use tacita_accounting::{AccountError, Accountant, Ledger, Pld, RandomRuns, Rdp, Reading};
 
 /// Normals that all runs of a search draw, at most: 10⁸ parameters for 10⁷ steps.
-const MOST_NORMALS: u64 = 1_000_000_000_000_000;
+pub(in crate::mechanism) const MOST_NORMALS: u64 = 1_000_000_000_000_000;
 /// What the rounding of the drawn number of runs may add to ε; see [`SearchDraw::number_of_runs`].
 const ROUNDING: f64 = 1e-9;
 

@@ -10,6 +10,7 @@ mod certificate;
 mod draw;
 mod error;
 
+pub(in crate::mechanism) use certificate::MOST_NORMALS;
 pub use certificate::SearchCertificate;
 pub use draw::SearchDraw;
 pub use error::SearchError;
