@@ -42,15 +42,17 @@ mod testkit;
 pub use bad_record::{BadRecords, Listed};
 pub use batch::Labelled;
 pub use builtin::Builtin;
-pub use data_set::{About, DataSet, TestSet};
+pub use data_set::{About, DataSet, InputKind, TestSet};
 pub use digits::Digits;
 pub use hex::hex;
 pub use known::{Known, known};
 pub use locate::Places;
 pub use locate::cache_folder;
 pub use own::{Opened, TestChoice, Unbounded, read_inputs};
-pub use preparation::{Basis, Features, InputPreparation, Preparation, WordVectors};
-pub use records::{Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Tokens, chunks};
+pub use preparation::{Basis, Features, InputPreparation, Preparation, Standard, WordVectors};
+pub use records::{
+    Cell, ImageSize, Images, ROW_LENGTH, RecordSet, RowLayout, Rows, Shape, Tokens, chunks,
+};
 pub use schema::{BadRows, Schema};
 
 use anyhow::Result;

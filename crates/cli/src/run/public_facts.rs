@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use anyhow::{Context, Result};
-use tacita_datasets::{Opened, Shape, Source, declared, known};
+use tacita_datasets::{Builtin, Features, InputKind, Opened, Shape, Source, declared, known};
 
 /// What a plan must know of the data, all of it public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct PublicFacts {
     pub records: u64,
     /// Input of the model.
     pub shape: Shape,
+    /// What rows are made of.
+    pub kind: InputKind,
     /// Classes as declared.
     pub classes: usize,
     /// Whether bounds of columns are estimated first.
@@ -40,6 +42,7 @@ impl PublicFacts {
         Ok(Self {
             records,
             shape: opened.shape(),
+            kind: opened.kind(),
             classes: opened.classes().len(),
             estimates_bounds: matches!(opened, Opened::NeedsBounds(_)),
             private_test: opened.has_test(false),
@@ -55,6 +58,13 @@ impl PublicFacts {
     /// Those that follow from what is declared, or published of a public set. No data are opened.
     pub fn declared(settings: &Settings) -> Result<DeclaredFacts> {
         let (source, options) = (settings.source()?, settings.options(true)?);
+        let kind = match (&source, settings.features) {
+            (_, Some(Features::Counts)) => InputKind::Counts,
+            (Source::Csv { .. } | Source::Parquet { .. } | Source::Builtin(Builtin::Adult), _) => {
+                InputKind::Table
+            }
+            _ => InputKind::Other,
+        };
         if let Source::Builtin(set) = source {
             let known = known(set);
             let shape = match settings.features {
@@ -64,6 +74,7 @@ impl PublicFacts {
             let facts = Self {
                 records: known.records,
                 shape,
+                kind,
                 classes: known.classes,
                 estimates_bounds: false,
                 private_test: false,
@@ -81,6 +92,7 @@ impl PublicFacts {
         let facts = Self {
             records,
             shape: shape.unwrap_or(Shape::Rows { width: 1 }),
+            kind,
             classes: classes.unwrap_or(2),
             estimates_bounds: settings.estimate_bounds && options.schema.lacks_bounds()?,
             private_test: options.test.has_test(false),

@@ -5,11 +5,12 @@ use super::certificate::Certificate;
 use super::space::{MAY_VARY, PATHS, Space};
 use crate::run::{PublicFacts, Settings};
 use tacita_accounting::{Accountant, Pld, RandomRuns, whole_grid};
-use tacita_datasets::Shape;
+use tacita_datasets::{InputKind, Shape};
 
 const FACTS: PublicFacts = PublicFacts {
     records: 10_000,
     shape: Shape::Rows { width: 10 },
+    kind: InputKind::Other,
     classes: 2,
     estimates_bounds: false,
     private_test: true,

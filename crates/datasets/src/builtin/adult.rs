@@ -141,7 +141,10 @@ pub(super) fn read(found: &Found) -> Result<DataSet> {
         ],
     };
     let preparation = Preparation {
-        input: InputPreparation::Table(TablePreparation { columns }),
+        input: InputPreparation::Table(TablePreparation {
+            columns,
+            standard: None,
+        }),
         classes: strings(&CLASSES),
     };
     public_set(SITE.name, preparation, parts, None, about)

@@ -2,7 +2,9 @@
 
 use crate::Options;
 use crate::locate::Site;
-use crate::preparation::{Features, HashedWords, InputPreparation, NGrams, WordMeans, WordVectors};
+use crate::preparation::{
+    Features, HashedWords, InputPreparation, NGrams, TextCounts, WordMeans, WordVectors,
+};
 use anyhow::{Result, bail, ensure};
 use std::sync::Arc;
 
@@ -48,6 +50,9 @@ pub(crate) fn preparation(
         }
         _ if options.features == Some(Features::NGrams) => {
             InputPreparation::NGrams(NGrams::default())
+        }
+        _ if options.features == Some(Features::Counts) => {
+            InputPreparation::Counts(TextCounts::default())
         }
         _ if options.features == Some(Features::Scattering) => {
             bail!("--features scattering is for images, not texts")

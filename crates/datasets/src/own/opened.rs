@@ -1,8 +1,8 @@
 //! What opening a source found, and what of it is public.
 
 use super::Unbounded;
-use crate::DataSet;
 use crate::records::Shape;
+use crate::{DataSet, InputKind};
 
 /// What [`open`](crate::open) found.
 #[derive(Debug)]
@@ -35,6 +35,14 @@ impl Opened {
         match self {
             Self::Ready(data) => data.shape(),
             Self::NeedsBounds(table) => table.shape(),
+        }
+    }
+
+    /// The kind of the input.
+    pub fn kind(&self) -> InputKind {
+        match self {
+            Self::Ready(data) => data.kind(),
+            Self::NeedsBounds(_) => InputKind::Table,
         }
     }
 

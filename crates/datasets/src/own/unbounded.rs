@@ -148,6 +148,7 @@ impl Unbounded {
         let preparation = Preparation {
             input: InputPreparation::Table(TablePreparation {
                 columns: self.columns,
+                standard: None,
             }),
             classes: self.classes,
         };

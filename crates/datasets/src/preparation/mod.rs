@@ -5,11 +5,13 @@
 //! of the user, or a private estimate that was paid for; [`Preparation::facts`] says which.
 
 mod characters;
+mod counts;
 mod features;
 mod n_grams;
 mod picture;
 mod resize;
 mod scattering;
+mod standard;
 mod table;
 mod word_means;
 mod word_vectors;
@@ -19,15 +21,18 @@ mod words;
 mod tests;
 
 pub use characters::Characters;
+pub use counts::TextCounts;
 pub use features::Features;
 pub use n_grams::NGrams;
 pub use picture::Picture;
 pub use scattering::Scattering;
+pub use standard::{Standard, moments, moments_length};
 pub use table::{Column, Encoding, TablePreparation};
 pub use word_means::WordMeans;
 pub use word_vectors::{FirstWords, WordVectors};
 pub use words::{HashedWords, bucket};
 
+use super::data_set::InputKind;
 use super::records::{Images, RecordSet, RowLayout, Rows, Tokens};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -86,6 +91,8 @@ pub enum InputPreparation {
     WordMeans(WordMeans),
     /// A text is the counts of its hashed n-grams.
     NGrams(NGrams),
+    /// A text is the counts of its hashed words and pieces of words.
+    Counts(TextCounts),
     /// Columns are scaled or one-hot.
     Table(TablePreparation),
 }
@@ -112,6 +119,7 @@ impl Preparation {
             InputPreparation::Scattering(scattering) => scattering.facts(),
             InputPreparation::WordMeans(means) => means.facts(),
             InputPreparation::NGrams(grams) => grams.facts(),
+            InputPreparation::Counts(counts) => counts.facts(),
             InputPreparation::Table(table) => table.facts(),
         };
         facts.push(Fact {
@@ -123,6 +131,15 @@ impl Preparation {
             basis: Basis::Declared,
         });
         facts
+    }
+
+    /// The kind of the input.
+    pub fn kind(&self) -> InputKind {
+        match &self.input {
+            InputPreparation::Table(_) => InputKind::Table,
+            InputPreparation::Counts(_) => InputKind::Counts,
+            _ => InputKind::Other,
+        }
     }
 
     /// New inputs as records, all of class 0 because their classes are not known.
@@ -192,6 +209,10 @@ impl Preparation {
                 let layout = RowLayout::Numbers(grams.buckets);
                 RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
             }
+            InputPreparation::Counts(counts) => {
+                let layout = RowLayout::Sparse(counts.buckets, Arc::new(values.ends));
+                RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
+            }
             InputPreparation::Table(table) => {
                 RecordSet::Rows(Rows::new(table.layout()?, classes, values.cells, labels)?)
             }
@@ -217,6 +238,10 @@ impl Preparation {
             }
             (InputPreparation::NGrams(grams), Input::Text(text)) => {
                 grams.push(text, &mut values.cells);
+            }
+            (InputPreparation::Counts(counts), Input::Text(text)) => {
+                counts.push(text, &mut values.cells);
+                values.ends.push(values.cells.len());
             }
             (InputPreparation::Words(words), Input::Text(text)) => {
                 words.push(text, &mut values.tokens);
@@ -251,4 +276,6 @@ pub(crate) struct Values {
     pub tokens: Vec<u16>,
     /// Cells of rows.
     pub cells: Vec<f32>,
+    /// Where the cells of each record end, if they are not equally many.
+    pub ends: Vec<usize>,
 }

@@ -1,11 +1,12 @@
 //! Columns of a table: scaled by public bounds, or one of a public list, or hashed.
 
-use super::{Basis, Fact, bucket};
+use super::{Basis, Fact, Standard, bucket};
 use crate::bad_record::BadRecord;
 use crate::nearest::known;
-use crate::records::{Cell, RowLayout};
+use crate::records::{Cell, ROW_LENGTH, RowLayout};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The columns a model sees, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +14,9 @@ use serde::{Deserialize, Serialize};
 pub struct TablePreparation {
     /// One entry for each column used.
     pub columns: Vec<Column>,
+    /// What centres and scales the row of all columns, where it was released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard: Option<Standard>,
 }
 
 /// A column and its encoding.
@@ -126,7 +130,7 @@ impl TablePreparation {
     }
 
     /// How cells become rows.
-    pub(super) fn layout(&self) -> Result<RowLayout> {
+    pub(crate) fn layout(&self) -> Result<RowLayout> {
         let cells = self.columns.iter().map(|column| match &column.encoding {
             Encoding::Numeric { min, max, .. } => {
                 ensure!(
@@ -143,11 +147,22 @@ impl TablePreparation {
             Encoding::Categorical { categories } => Ok(Cell::OneHot(categories.len())),
             Encoding::Hashed { buckets } => Ok(Cell::OneHot(*buckets)),
         });
-        Ok(RowLayout::Columns(cells.collect::<Result<_>>()?))
+        let cells: Vec<Cell> = cells.collect::<Result<_>>()?;
+        let Some(standard) = &self.standard else {
+            return Ok(RowLayout::Columns(cells));
+        };
+        let width = RowLayout::Columns(cells.clone()).width();
+        ensure!(
+            standard.mean.len() == width && standard.scale.len() == width,
+            "the means and spreads are of {} numbers, but the columns become {width}",
+            standard.mean.len()
+        );
+        Ok(RowLayout::Standardised(cells, Arc::new(standard.clone())))
     }
 
     pub(super) fn facts(&self) -> Vec<Fact> {
-        self.columns
+        let columns = self
+            .columns
             .iter()
             .map(|Column { name, encoding }| match encoding {
                 Encoding::Numeric { min, max, basis } => Fact {
@@ -166,7 +181,14 @@ impl TablePreparation {
                     what: format!("column {name}: hashed into {buckets} values"),
                     basis: Basis::Declared,
                 },
-            })
-            .collect()
+            });
+        let standard = self.standard.iter().map(|_| Fact {
+            what: format!(
+                "columns centred and scaled by means and spreads from one noisy sum, and rows brought to length \
+                 {ROW_LENGTH}"
+            ),
+            basis: Basis::PrivatelyEstimated,
+        });
+        columns.chain(standard).collect()
     }
 }

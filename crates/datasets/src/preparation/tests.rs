@@ -79,6 +79,7 @@ fn table() -> Preparation {
             column("ward", ward),
             column("postcode", Encoding::Hashed { buckets: 3 }),
         ],
+        standard: None,
     }))
 }
 

@@ -5,7 +5,7 @@ mod rows;
 mod tokens;
 
 pub use images::{ImageSize, Images};
-pub use rows::{Cell, RowLayout, Rows};
+pub use rows::{Cell, ROW_LENGTH, RowLayout, Rows};
 pub use tokens::Tokens;
 
 use anyhow::{Result, ensure};
@@ -98,15 +98,20 @@ fn label_tensor(labels: impl Iterator<Item = u16>, device: &Device) -> Tensor<1,
 fn check(values: usize, width: usize, labels: &[u16], classes: usize) -> Result<()> {
     ensure!(width > 0, "a record must hold at least one value");
     ensure!(
-        (2..=usize::from(u16::MAX)).contains(&classes),
-        "between 2 and {} classes can be told apart, got {classes}",
-        u16::MAX
-    );
-    ensure!(
         labels.len().checked_mul(width) == Some(values),
         "{} labels need {} values each, but there are {values} values",
         labels.len(),
         width
+    );
+    check_labels(labels, classes)
+}
+
+/// Each label must be one of `classes`.
+fn check_labels(labels: &[u16], classes: usize) -> Result<()> {
+    ensure!(
+        (2..=usize::from(u16::MAX)).contains(&classes),
+        "between 2 and {} classes can be told apart, got {classes}",
+        u16::MAX
     );
     if let Some((at, label)) = labels
         .iter()

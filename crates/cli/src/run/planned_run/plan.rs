@@ -33,6 +33,10 @@ pub fn plan(settings: &Settings, facts: PublicFacts, committed: Option<Committed
         plan = plan.statistic(BOUNDS_NOISE);
         side_rounds += 1;
     }
+    if let Some(noise) = settings.standardises() {
+        plan = plan.statistic(noise);
+        side_rounds += 1;
+    }
     if let Some(noise) = settings.score_noise.filter(|_| facts.private_test) {
         // How many are right, and how many there are: both are private.
         plan = plan.score(noise).score(noise);
