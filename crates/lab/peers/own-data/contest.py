@@ -1,6 +1,6 @@
 """Runs the contestants on prepared sets and writes a line of JSON for each result.
 
-    python3 contest.py SETS PROGRAM OUT [--half judged] [--seeds 10] [--epsilons 0.5,1,3,8] [--processes 16] [--seconds 540]
+    python3 contest.py SETS PROGRAM OUT judged/tables/10 judged/texts/10 --processes 16
 """
 
 import argparse
@@ -136,13 +136,14 @@ def task(arguments):
     }
     noise = []
 
-    def opacus(hidden):
+    def opacus(hidden, rate):
         if not noise:
             noise.append(contestants.opacus_noise(program, len(train), epsilon))
-        return contestants.opacus(*rows, noise[0], hidden, seed)
+        return contestants.opacus(*rows, noise[0], hidden, rate, seed)
 
-    contest["Opacus logistic"] = lambda: opacus(0)
-    contest["Opacus mlp"] = lambda: opacus(64)
+    for model, hidden in [("logistic", 0), ("mlp", 64)]:
+        for rate in contestants.RATES:
+            contest[f"Opacus {model}, rate {rate}"] = lambda hidden=hidden, rate=rate: opacus(hidden, rate)
     if not data.is_text or classes <= 4:
         contest["diffprivlib logistic"] = lambda: contestants.diffprivlib_logistic(*rows, epsilon, norm)
     if first:
@@ -171,26 +172,23 @@ def main():
     parser.add_argument("sets")
     parser.add_argument("program")
     parser.add_argument("out")
-    parser.add_argument("--half", choices=["judged", "tuning"])
-    parser.add_argument("--kind", choices=["tables", "texts"])
-    parser.add_argument("--names")
-    parser.add_argument("--only", help="contestants, separated by commas")
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("phases", nargs="+", help="such as judged/tables/10: half, kind, seeds; 0-4 for a range of seeds")
+    parser.add_argument("--only", help="contestants, separated by semicolons")
     parser.add_argument("--epsilons", default="0.5,1,3,8")
     parser.add_argument("--processes", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no task after so long")
     args = parser.parse_args()
-    kinds = {"tables": [*TABLES], "texts": [*TEXTS], None: [*TABLES, *TEXTS]}
-    names = args.names.split(",") if args.names else kinds[args.kind]
-    names = [name for name in names if args.half in (None, half(name))]
     epsilons = [float(each) for each in args.epsilons.split(",")]
-    asked = args.only.split(",") if args.only else None
-    tasks = [
-        (args.sets, args.program, name, seed, epsilon, epsilon == epsilons[0], asked)
-        for seed in range(args.seeds)
-        for name in names
-        for epsilon in epsilons
-    ]
+    asked = args.only.split(";") if args.only else None
+    tasks = []
+    for phase in args.phases:
+        which, kind, seeds = phase.split("/")
+        first, last = seeds.split("-") if "-" in seeds else (0, int(seeds) - 1)
+        names = [name for name in {"tables": TABLES, "texts": TEXTS}[kind] if half(name) == which]
+        for seed in range(int(first), int(last) + 1):
+            for name in names:
+                for epsilon in epsilons:
+                    tasks.append((args.sets, args.program, name, seed, epsilon, epsilon == epsilons[0], asked))
     begun = time.time()
     with Pool(args.processes) as pool, open(args.out, "a") as out:
         for lines in pool.imap_unordered(task, tasks):

@@ -17,11 +17,11 @@ const HEAVY_BALL: f64 = 0.9;
 /// The most numbers of a batch of a linear model; smaller sets take part whole in every step.
 const LARGEST_BATCH: u64 = 1 << 24;
 /// The noise that a linear model may gather in one score, if nothing pulled it back, as a standard deviation.
-const SCORE_NOISE: f64 = 1.5;
+const SCORE_NOISE: f64 = 1.0;
 /// Records times μ from which on no gradient of a linear model is clipped.
 const ENOUGH_RECORDS: f64 = 10_000.0;
 /// Where more would not help: rate · steps / (1 − heavy ball), for rows of length 1.
-const LONGEST_WAY: f64 = 300.0;
+const LONGEST_WAY: f64 = 2000.0;
 
 impl Settings {
     /// Fills in what is not set. Nothing here depends on the data, only on its kind and public size.
