@@ -4,6 +4,7 @@
 mod check;
 #[path = "../common/mod.rs"]
 mod common;
+mod defaults;
 mod earlier;
 mod images;
 mod mistakes;

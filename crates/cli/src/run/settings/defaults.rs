@@ -154,3 +154,115 @@ fn delta(records: u64) -> f64 {
     let scale = 10f64.powi(1 - tenth.log10().floor() as i32);
     (tenth * scale).floor() / scale
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use tacita_datasets::random::SplitMix;
+
+    fn table(records: u64) -> PublicFacts {
+        PublicFacts {
+            records,
+            shape: Shape::Rows { width: 12 },
+            kind: InputKind::Table,
+            classes: 2,
+            estimates_bounds: false,
+            private_test: false,
+            public_test: false,
+        }
+    }
+
+    fn filled(epsilon: f64, facts: PublicFacts) -> Settings {
+        let mut settings = Settings {
+            epsilon: Some(epsilon),
+            ..Settings::default()
+        };
+        settings.fill(facts);
+        settings
+    }
+
+    #[test]
+    fn a_table_gets_a_linear_model_by_its_size_and_the_budget() {
+        let small = filled(3.0, table(426));
+        assert_eq!((small.batch, small.steps), (Some(426), Some(50)));
+        assert_eq!(small.clipping, Some(Clipping::abadi(4.13)));
+        assert!(small.standardises().is_some());
+        // Fewer records and less budget take shorter steps; filling in again changes nothing.
+        let rate = |settings: &Settings| settings.learning_rate.unwrap();
+        assert!(rate(&small) < rate(&filled(3.0, table(4_260))));
+        assert!(rate(&filled(1.0, table(426))) < rate(&small));
+        let mut again = small.clone();
+        again.fill(table(426));
+        assert_eq!(again, small);
+        // Records enough: no gradient is clipped. A batch has its limit.
+        let large = filled(8.0, table(10_000_000));
+        assert_eq!(
+            large.clipping,
+            Some(Clipping::abadi(largest_linear_gradient()))
+        );
+        assert_eq!(large.batch, Some(LARGEST_BATCH / 12));
+    }
+
+    #[test]
+    fn images_keep_automatic_clipping_and_what_is_set_stays() {
+        let image = tacita_datasets::ImageSize {
+            channels: 1,
+            height: 28,
+            width: 28,
+        };
+        let facts = PublicFacts {
+            shape: Shape::Images(image),
+            kind: InputKind::Other,
+            ..table(60_000)
+        };
+        let images = filled(3.0, facts);
+        assert_eq!(images.clipping, Some(Clipping::auto()));
+        assert_eq!((images.batch, images.epochs), (Some(512), Some(20.0)));
+        let mut set = Settings {
+            epsilon: Some(3.0),
+            standardise: Some(0.0),
+            model: Some(ModelName::Logistic),
+            ..Settings::default()
+        };
+        set.fill(table(426));
+        assert_eq!(set.clipping, Some(Clipping::auto()));
+        assert_eq!(set.standardises(), None);
+    }
+
+    /// The gradient of the cross-entropy by the weights and the bias is (p − y) ⊗ (x, 1); a thousand random ones, of
+    /// models that are sure and of models that are not.
+    #[test]
+    fn no_gradient_of_a_linear_model_is_longer_than_the_largest() {
+        let mut random = SplitMix(11);
+        let mut longest: f64 = 0.0;
+        for case in 0..1000u32 {
+            let classes = 2 + random.below(9) as usize;
+            let scale = f64::from(case % 40);
+            let scores: Vec<f64> = (0..classes)
+                .map(|_| scale * f64::from(random.standard()))
+                .collect();
+            let row: Vec<f64> = (0..7).map(|_| f64::from(random.standard())).collect();
+            let length = row.iter().map(|value| value * value).sum::<f64>().sqrt();
+            let highest = scores.iter().copied().fold(f64::MIN, f64::max);
+            let weights: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            let class = random.below(classes as u64) as usize;
+            let mut squares = 0.0;
+            for (index, weight) in weights.iter().enumerate() {
+                let error = weight / total - f64::from(u8::from(index == class));
+                let row = row
+                    .iter()
+                    .map(|value| value * f64::from(ROW_LENGTH) / length);
+                squares += row
+                    .chain([1.0])
+                    .map(|value| (error * value).powi(2))
+                    .sum::<f64>();
+            }
+            longest = longest.max(squares.sqrt());
+        }
+        assert!(longest <= largest_linear_gradient(), "{longest}");
+        // And no longer one would do.
+        assert!(longest > 0.999 * largest_linear_gradient(), "{longest}");
+    }
+}
