@@ -50,8 +50,7 @@ def tacita_delta(records):
     return math.floor(tenth * scale) / scale
 
 
-# Opacus: 20 epochs of batches of 512 (a quarter of a small set), Adam, threshold 1. Of two rates, the one that is better
-# on the tuning half counts.
+# Opacus: 20 epochs of batches of 512 (a quarter of a small set), Adam, threshold 1, two rates.
 EPOCHS = 20
 RATES = [0.01, 0.1]
 
