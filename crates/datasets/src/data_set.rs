@@ -1,8 +1,9 @@
 //! One type for what training needs, whatever the source.
 
-use super::preparation::Preparation;
-use super::records::{RecordSet, Shape};
-use anyhow::{Result, ensure};
+use super::input_kind::InputKind;
+use super::preparation::{InputPreparation, Preparation};
+use super::records::{Cell, RecordSet, Rows, Shape, Standard, moments, moments_length};
+use anyhow::{Context, Result, bail, ensure};
 
 /// A data set, ready to train on.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct DataSet {
     /// What was done to them.
     pub preparation: Preparation,
 }
+
+const NO_TABLE: &str = "only the columns of a table can be standardised";
 
 /// Records held out for testing.
 #[derive(Debug, Clone)]
@@ -50,6 +53,55 @@ impl DataSet {
     /// The public names of the classes.
     pub fn classes(&self) -> &[String] {
         &self.preparation.classes
+    }
+
+    /// The kind of the input.
+    pub fn kind(&self) -> InputKind {
+        self.preparation.kind()
+    }
+
+    /// Entries of the moments of a record, for [`standardised`](Self::standardised).
+    pub fn moments_length(&self) -> Result<usize> {
+        Ok(moments_length(self.table()?.1))
+    }
+
+    /// The moments of each training record: vectors of norm at most 1.
+    pub fn moments(&self) -> Result<impl Iterator<Item = Vec<f64>> + '_> {
+        let (rows, cells) = self.table()?;
+        Ok((0..self.training.count()).map(move |index| moments(cells, &rows.row(index))))
+    }
+
+    /// Means and spreads of the columns from the noisy sum of all moments.
+    pub fn standard(&self, noisy_moments: &[f64], noise_std: f64) -> Result<Standard> {
+        Standard::of(self.table()?.1, noisy_moments, noise_std)
+    }
+
+    /// The table with its rows centred and scaled, and brought to one length.
+    pub fn standardised(mut self, standard: Standard) -> Result<Self> {
+        let InputPreparation::Table(table) = &mut self.preparation.input else {
+            bail!("{NO_TABLE}");
+        };
+        table.standard = Some(standard);
+        let layout = table.layout()?;
+        let laid_out = |records| match records {
+            RecordSet::Rows(rows) => Ok(RecordSet::Rows(rows.laid_out(layout.clone())?)),
+            _ => bail!("{NO_TABLE}"),
+        };
+        self.training = laid_out(self.training)?;
+        if let Some(test) = self.test.take() {
+            self.test = Some(TestSet {
+                records: laid_out(test.records)?,
+                declared_public: test.declared_public,
+            });
+        }
+        Ok(self)
+    }
+
+    fn table(&self) -> Result<(&Rows, &[Cell])> {
+        let RecordSet::Rows(rows) = &self.training else {
+            bail!("{NO_TABLE}");
+        };
+        Ok((rows, rows.columns().context(NO_TABLE)?))
     }
 
     /// Refuses a public set that cannot be the one it is said to be. Never for the user's own

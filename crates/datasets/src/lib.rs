@@ -27,6 +27,7 @@ mod download;
 mod formats;
 mod hex;
 mod image_size;
+mod input_kind;
 mod known;
 mod label;
 mod locate;
@@ -52,6 +53,7 @@ pub use builtin::Builtin;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
 pub use hex::hex;
+pub use input_kind::InputKind;
 pub use known::{Known, known};
 pub use label::LabelSchema;
 pub use locate::Places;
@@ -62,7 +64,8 @@ pub use own::{
 };
 pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{
-    Cell, ImageSize, Images, RecordSet, RowLayout, Rows, Shape, Targets, Tokens, chunks,
+    Cell, ImageSize, Images, ROW_LENGTH, RecordSet, RowLayout, Rows, Shape, Standard, Targets,
+    Tokens, chunks,
 };
 pub use schema::{BadRows, Schema, TextEncoding};
 pub use statistics::records_for_bounds;

@@ -190,6 +190,7 @@ impl Schema {
         ensure!(!columns.is_empty(), "no column is left to learn from");
         Ok(TablePreparation {
             columns,
+            standard: None,
             missing_values: self.missing_values.clone(),
         })
     }

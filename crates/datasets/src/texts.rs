@@ -2,7 +2,9 @@
 
 use crate::Options;
 use crate::locate::Site;
-use crate::preparation::{Features, FirstWords, HashedWords, InputPreparation, NGrams, WordMeans};
+use crate::preparation::{
+    Features, FirstWords, HashedWords, InputPreparation, NGrams, TextCounts, WordMeans,
+};
 use crate::word_vectors::WordVectors;
 use anyhow::{Result, bail, ensure};
 use std::sync::Arc;
@@ -49,6 +51,9 @@ pub fn preparation(
         }
         _ if options.features == Some(Features::NGrams) => {
             InputPreparation::NGrams(NGrams::default())
+        }
+        _ if options.features == Some(Features::Counts) => {
+            InputPreparation::Counts(TextCounts::default())
         }
         _ if options.features == Some(Features::Scattering) => {
             bail!("--features scattering is for images, not texts")

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::run::{DraftRun, PublicFacts, Settings};
     use tacita_datasets::random::SplitMix;
-    use tacita_datasets::{Shape, TargetKind};
+    use tacita_datasets::{InputKind, Shape, TargetKind};
 
     /// Steps of the plan that `tacita train` makes of settings.
     fn trained_steps(records: u64, batch: u64, epochs: f64) -> Result<u64> {
@@ -104,6 +104,7 @@ mod tests {
             shape: Shape::Rows { width: 4 },
             classes: 2,
             target: TargetKind::Class,
+            kind: InputKind::Other,
             estimates_bounds: false,
             private_test: false,
             public_test: false,

@@ -47,7 +47,8 @@ impl ModelName {
             // Short sequences are characters of names; long ones are words.
             Shape::Tokens { length, .. } if length <= 32 => Self::Lstm,
             Shape::Tokens { .. } => Self::EmbeddingMlp,
-            Shape::Rows { .. } => Self::Mlp,
+            // A linear model learns most of what a table or a text's counts can teach under noise.
+            Shape::Rows { .. } => Self::Logistic,
         }
     }
 

@@ -297,6 +297,7 @@ fn phases(run: &PlannedRun) -> Vec<Phase> {
         Threshold::Online(_) => vec!["directions of clipped gradients".to_string()],
         _ => Vec::new(),
     };
+    let standardised = u64::from(run.settings.standardises().is_some());
     let gradient = vec!["clipped sum of gradients".to_string()];
     let phase = |kind, what: &str, rounds, queries| Phase {
         kind,
@@ -308,8 +309,14 @@ fn phases(run: &PlannedRun) -> Vec<Phase> {
         phase(
             PhaseKind::Preparation,
             "bounds of columns",
-            plan.statistics(),
+            plan.statistics() - standardised,
             vec!["histogram of column values".into()],
+        ),
+        phase(
+            PhaseKind::Preparation,
+            "means and spreads of columns",
+            standardised,
+            vec!["sum of first and second moments".into()],
         ),
         phase(
             PhaseKind::Training,

@@ -64,8 +64,8 @@ fn identifier(seed: Option<u64>) -> Result<String> {
     }
 }
 
-/// Writes the ledger's first lines and the record of the run; releases a statistic if bounds of columns are to
-/// be estimated.
+/// Writes the ledger's first lines and the record of the run; releases statistics if columns are to be bounded
+/// or scaled by them.
 fn begin<'a>(
     run: PlannedRun,
     opened: Opened,
@@ -89,6 +89,10 @@ fn begin<'a>(
     let (plan, keys) = (run.plan.clone(), run.keys()?);
     let mut opening = Opening::create_labelled(plan, keys, &folder.ledger(), label)?;
     let (data, histogram) = with_bounds(opened, &mut opening)?;
+    let data = match run.settings.standardises() {
+        Some(_) => standardised(data, &mut opening)?,
+        None => data,
+    };
     let record = RunRecord {
         tacita_run: RunRecord::FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -142,4 +146,11 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
     let histogram: Vec<f32> = released.values.iter().map(|v| *v as f32).collect();
     let data = table.estimated(&histogram, released.noise_std)?;
     Ok((data, Some((histogram, released.noise_std))))
+}
+
+/// The table with its columns centred and scaled by what is released of them first.
+fn standardised(data: DataSet, opening: &mut Opening) -> Result<DataSet> {
+    let released = opening.statistic(data.moments_length()?, data.moments()?)?;
+    let standard = data.standard(&released.values, released.noise_std)?;
+    data.standardised(standard)
 }

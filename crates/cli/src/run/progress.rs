@@ -140,6 +140,9 @@ pub fn words(
             start.extent()
         ));
     }
+    if let Some(because) = run.because() {
+        lines.push(format!("  model       {because}"));
+    }
     let mut policy = settings
         .clipping
         .as_ref()

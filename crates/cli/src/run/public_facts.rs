@@ -2,7 +2,9 @@
 
 use super::settings::Settings;
 use anyhow::{Context, Result};
-use tacita_datasets::{Opened, Shape, Source, TargetKind, declared, known};
+use tacita_datasets::{
+    Builtin, Features, InputKind, Opened, Shape, Source, TargetKind, declared, known,
+};
 
 /// What a plan must know of the data, all of it public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub struct PublicFacts {
     pub records: u64,
     /// Input of the model.
     pub shape: Shape,
+    /// What rows are made of.
+    pub kind: InputKind,
     /// Classes as declared: what a model has outputs for.
     pub classes: usize,
     /// The kind of what is to be predicted.
@@ -42,6 +46,7 @@ impl PublicFacts {
         Ok(Self {
             records,
             shape: opened.shape(),
+            kind: opened.kind(),
             classes: opened.classes().len(),
             target: opened.target(),
             estimates_bounds: matches!(opened, Opened::NeedsBounds(_)),
@@ -58,6 +63,13 @@ impl PublicFacts {
     /// Those that follow from what is declared, or published of a public set. No data are opened.
     pub fn declared(settings: &Settings) -> Result<DeclaredFacts> {
         let (source, options) = (settings.source()?, settings.options(true)?);
+        let kind = match (&source, settings.features) {
+            (_, Some(Features::Counts)) => InputKind::Counts,
+            (Source::Csv { .. } | Source::Parquet { .. } | Source::Builtin(Builtin::Adult), _) => {
+                InputKind::Table
+            }
+            _ => InputKind::Other,
+        };
         if let Source::Builtin(set) = source {
             let known = known(set);
             let shape = match settings.features {
@@ -67,6 +79,7 @@ impl PublicFacts {
             let facts = Self {
                 records: known.records,
                 shape,
+                kind,
                 classes: known.classes,
                 target: TargetKind::Class,
                 estimates_bounds: false,
@@ -85,6 +98,7 @@ impl PublicFacts {
         let facts = Self {
             records,
             shape: shape.unwrap_or(Shape::Rows { width: 1 }),
+            kind,
             classes: classes.unwrap_or(2),
             target: options.schema.label.kind(),
             estimates_bounds: settings.estimate_bounds && options.schema.unbounded_columns()? > 0,

@@ -10,7 +10,7 @@ use super::run_folder::{Locations, RunFolder, RunRecord};
 use super::workbench::begun_workbench;
 use anyhow::{Result, anyhow, bail, ensure};
 use std::path::Path;
-use tacita_datasets::{DataSet, Opened};
+use tacita_datasets::{DataSet, InputPreparation, Opened};
 
 /// Resumes the run of a folder; `given` says where its data lie now.
 pub fn resume(path: &Path, given: Locations, output: Output) -> Result<Outcome> {
@@ -40,6 +40,13 @@ fn resume_locked(
     let committed = Committed::to(&ledger.plan, record.scale);
     let run = PlannedRun::resumed(settings, facts, committed)?;
     let data = with_known_bounds(opened, &record)?;
+    let data = match &record.preparation.input {
+        InputPreparation::Table(table) => match &table.standard {
+            Some(standard) => data.standardised(standard.clone())?,
+            None => data,
+        },
+        _ => data,
+    };
     ensure!(
         data.preparation == record.preparation && facts.records == record.public_record_count,
         "{} is prepared differently now than when the run began; restore the data and the schema",

@@ -8,11 +8,12 @@ use crate::run::{PublicFacts, Settings};
 use crate::testkit::{awkward, bounds};
 use std::path::Path;
 use tacita_accounting::{Accountant, Pld, RandomRuns, whole_grid};
-use tacita_datasets::{Shape, TargetKind};
+use tacita_datasets::{InputKind, Shape, TargetKind};
 
 const FACTS: PublicFacts = PublicFacts {
     records: 10_000,
     shape: Shape::Rows { width: 10 },
+    kind: InputKind::Other,
     classes: 2,
     target: TargetKind::Class,
     estimates_bounds: false,

@@ -5,6 +5,7 @@ mod check;
 mod columns;
 #[path = "../common/mod.rs"]
 mod common;
+mod defaults;
 mod earlier;
 mod guard_rails;
 mod images;

@@ -5,7 +5,7 @@ use crate::Options;
 use crate::download::{Checksum, Download};
 use crate::formats::compressed;
 use crate::locate::{Found, Site};
-use crate::preparation::{Characters, Features, InputPreparation, NGrams, Preparation};
+use crate::preparation::{Characters, Features, InputPreparation, NGrams, Preparation, TextCounts};
 use crate::split::is_held_out;
 use anyhow::{Context, Result, bail};
 use std::collections::HashMap;
@@ -146,7 +146,11 @@ fn data_set(
         input: match options.features {
             None => characters,
             Some(Features::NGrams) => InputPreparation::NGrams(NGrams::default()),
-            Some(other) => bail!("--features {} is not for names; n-grams is", other.name()),
+            Some(Features::Counts) => InputPreparation::Counts(TextCounts::default()),
+            Some(other) => bail!(
+                "--features {} is not for names; n-grams and counts are",
+                other.name()
+            ),
         },
         classes: strings(LANGUAGES),
     };

@@ -53,6 +53,9 @@ pub(crate) fn shape(options: &Options) -> Result<Option<Shape>> {
             length: words.length,
             vocabulary: words.vocabulary,
         }),
+        InputPreparation::Counts(counts) => Some(Shape::Rows {
+            width: counts.buckets,
+        }),
         _ => None,
     })
 }

@@ -1,9 +1,9 @@
 //! What opening a source found, and what of it is public.
 
 use super::Unbounded;
-use crate::DataSet;
 use crate::records::Shape;
 use crate::target::TargetKind;
+use crate::{DataSet, InputKind};
 
 /// What [`open`](crate::open) found.
 #[derive(Debug)]
@@ -44,6 +44,14 @@ impl Opened {
         match self {
             Self::Ready(data) => data.training.targets().kind(),
             Self::NeedsBounds(table) => table.target(),
+        }
+    }
+
+    /// The kind of the input.
+    pub fn kind(&self) -> InputKind {
+        match self {
+            Self::Ready(data) => data.kind(),
+            Self::NeedsBounds(_) => InputKind::Table,
         }
     }
 

@@ -1,8 +1,8 @@
 //! Handcrafted features, by name.
 
-use super::n_grams;
 use super::picture::Picture;
 use super::scattering::{self, Scattering};
+use super::{counts, n_grams};
 use crate::preparation::InputPreparation;
 use crate::records::Shape;
 use anyhow::{Result, bail};
@@ -18,6 +18,8 @@ pub enum Features {
     WordMeans,
     /// Hashed counts of the n-grams of a short text, such as a name.
     NGrams,
+    /// Hashed counts of the words and pieces of words of a text of any length, in any script.
+    Counts,
 }
 
 /// Numbers of one of the public word vectors.
@@ -32,6 +34,7 @@ impl Features {
             }
             (Self::WordMeans, Shape::Tokens { .. }) => VECTOR,
             (Self::NGrams, Shape::Tokens { .. }) => n_grams::BUCKETS,
+            (Self::Counts, Shape::Tokens { .. }) => counts::BUCKETS,
             (Self::Scattering, _) => bail!("--features scattering is for images"),
             _ => bail!("--features {} is for texts", self.name()),
         };

@@ -5,6 +5,7 @@
 //! of the user, or a private estimate that was paid for; [`Preparation::facts`] says which.
 
 mod characters;
+mod counts;
 mod fact;
 mod features;
 mod first_words;
@@ -20,6 +21,7 @@ mod words;
 mod tests;
 
 pub use characters::Characters;
+pub use counts::TextCounts;
 pub use fact::{Basis, Fact};
 pub use features::Features;
 pub use first_words::FirstWords;
@@ -33,6 +35,7 @@ pub use table::{
 pub use word_means::WordMeans;
 pub use words::HashedWords;
 
+use super::input_kind::InputKind;
 use super::records::{Images, RecordSet, RowLayout, Rows, Targets, Tokens};
 use super::word_vectors::WordVectors;
 use anyhow::{Context, Result, bail};
@@ -71,6 +74,8 @@ pub enum InputPreparation {
     WordMeans(WordMeans),
     /// A text is the counts of its hashed n-grams.
     NGrams(NGrams),
+    /// A text is the counts of its hashed words and pieces of words.
+    Counts(TextCounts),
     /// Columns are scaled or one-hot.
     Table(TablePreparation),
 }
@@ -97,6 +102,7 @@ impl Preparation {
             InputPreparation::Scattering(scattering) => scattering.facts(),
             InputPreparation::WordMeans(means) => means.facts(),
             InputPreparation::NGrams(grams) => grams.facts(),
+            InputPreparation::Counts(counts) => counts.facts(),
             InputPreparation::Table(table) => table.facts(),
         };
         facts.push(Fact {
@@ -107,6 +113,15 @@ impl Preparation {
             basis: Basis::Declared,
         });
         facts
+    }
+
+    /// The kind of the input.
+    pub fn kind(&self) -> InputKind {
+        match &self.input {
+            InputPreparation::Table(_) => InputKind::Table,
+            InputPreparation::Counts(_) => InputKind::Counts,
+            _ => InputKind::Other,
+        }
     }
 
     /// New inputs as records, all of class 0 because their classes are not known.
@@ -177,6 +192,10 @@ impl Preparation {
                 let layout = RowLayout::Numbers(grams.buckets);
                 RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
             }
+            InputPreparation::Counts(counts) => {
+                let layout = RowLayout::Sparse(counts.buckets, Arc::new(values.ends));
+                RecordSet::Rows(Rows::new(layout, classes, values.cells, labels)?)
+            }
             InputPreparation::Table(table) => {
                 RecordSet::Rows(Rows::new(table.layout()?, classes, values.cells, labels)?)
             }
@@ -202,6 +221,10 @@ impl Preparation {
             }
             (InputPreparation::NGrams(grams), Input::Text(text)) => {
                 grams.push(text, &mut values.cells);
+            }
+            (InputPreparation::Counts(counts), Input::Text(text)) => {
+                counts.push(text, &mut values.cells);
+                values.ends.push(values.cells.len());
             }
             (InputPreparation::Words(words), Input::Text(text)) => {
                 words.push(text, &mut values.tokens);
@@ -236,4 +259,6 @@ pub(crate) struct Values {
     pub tokens: Vec<u16>,
     /// Cells of rows.
     pub cells: Vec<f32>,
+    /// Where the cells of each record end, if they are not equally many.
+    pub ends: Vec<usize>,
 }

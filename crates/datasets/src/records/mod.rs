@@ -2,12 +2,14 @@
 
 mod images;
 mod rows;
+mod standard;
 mod targets;
 mod tokens;
 
 pub use crate::image_size::ImageSize;
 pub use images::Images;
-pub use rows::{Cell, RowLayout, Rows};
+pub use rows::{RowLayout, Rows};
+pub use standard::{Cell, ROW_LENGTH, Standard, moments, moments_length};
 pub use targets::Targets;
 pub use tokens::Tokens;
 

@@ -1,77 +1,72 @@
-//! Rows of a table, kept as one cell a column and widened batch by batch.
+//! Rows of a table or of a text's counts, kept short and widened batch by batch.
 
+use super::standard::{Cell, Standard};
 use super::{Targets, check};
 use crate::Labelled;
 use crate::random::SplitMix;
 use crate::word_vectors::WordVectors;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
+use std::ops::Range;
 use std::sync::Arc;
 use tacita::Records;
-
-/// How one cell becomes numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cell {
-    /// The cell is a number, used as it is.
-    Number,
-    /// The cell is the number of one of so many categories: 1 there, 0 elsewhere.
-    OneHot(usize),
-}
-
-impl Cell {
-    /// Numbers that the cell becomes.
-    pub fn width(self) -> usize {
-        match self {
-            Self::Number => 1,
-            Self::OneHot(categories) => categories,
-        }
-    }
-}
 
 /// How the cells of a record become its row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowLayout {
     /// A table with one entry for each column.
     Columns(Vec<Cell>),
+    /// The same, centred, scaled and brought to [`ROW_LENGTH`].
+    Standardised(Vec<Cell>, Arc<Standard>),
     /// So many words, each widened to its public vector; word 0 is a vector of zeros.
     Words(usize, Arc<WordVectors>),
     /// So many numbers, used as they are.
     Numbers(usize),
+    /// So many numbers, nearly all zero: a record is pairs of a place and a value, and ends in the cells where the
+    /// list says.
+    Sparse(usize, Arc<Vec<usize>>),
 }
 
 impl RowLayout {
-    fn cells(&self) -> usize {
-        match self {
-            Self::Columns(columns) => columns.len(),
+    /// Where the cells of a record are.
+    fn place(&self, index: usize) -> Range<usize> {
+        let cells = match self {
+            Self::Columns(columns) | Self::Standardised(columns, _) => columns.len(),
             Self::Words(words, _) => *words,
             Self::Numbers(width) => *width,
-        }
+            Self::Sparse(_, ends) => {
+                let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+                return start..ends[index];
+            }
+        };
+        index * cells..(index + 1) * cells
     }
 
     /// Numbers of a row.
     pub fn width(&self) -> usize {
         match self {
-            Self::Columns(columns) => columns.iter().map(|cell| cell.width()).sum(),
+            Self::Columns(columns) | Self::Standardised(columns, _) => {
+                columns.iter().map(|cell| cell.width()).sum()
+            }
             Self::Words(words, vectors) => words * vectors.dimension(),
-            Self::Numbers(width) => *width,
+            Self::Numbers(width) | Self::Sparse(width, _) => *width,
         }
     }
 
     fn widen(&self, cells: &[f32], row: &mut Vec<f32>) {
         match self {
-            Self::Columns(columns) => {
-                for (&cell, column) in cells.iter().zip(columns) {
-                    match column {
-                        Cell::Number => row.push(cell),
-                        Cell::OneHot(categories) => {
-                            let start = row.len();
-                            row.resize(start + categories, 0.0);
-                            // A category outside the list would be a bug of the reader; it is then
-                            // no category at all.
-                            if let Some(value) = row.get_mut(start + cell as usize) {
-                                *value = 1.0;
-                            }
-                        }
+            Self::Columns(columns) => widen_columns(columns, cells, row),
+            Self::Standardised(columns, standard) => {
+                let start = row.len();
+                widen_columns(columns, cells, row);
+                standard.apply(&mut row[start..]);
+            }
+            Self::Sparse(width, _) => {
+                let start = row.len();
+                row.resize(start + width, 0.0);
+                for pair in cells.chunks_exact(2) {
+                    if let Some(value) = row.get_mut(start + pair[0] as usize) {
+                        *value = pair[1];
                     }
                 }
             }
@@ -86,7 +81,7 @@ impl RowLayout {
 
     fn synthetic(&self, random: &mut SplitMix) -> Vec<f32> {
         match self {
-            Self::Columns(columns) => columns
+            Self::Columns(columns) | Self::Standardised(columns, _) => columns
                 .iter()
                 .map(|cell| match cell {
                     Cell::Number => random.below(1 << 20) as f32 / (1 << 20) as f32,
@@ -97,6 +92,28 @@ impl RowLayout {
                 .map(|_| random.below(vectors.count() as u64) as f32)
                 .collect(),
             Self::Numbers(width) => (0..*width).map(|_| random.standard()).collect(),
+            Self::Sparse(width, _) => (0..SYNTHETIC_COUNTS)
+                .flat_map(|_| [random.below(*width as u64) as f32, random.standard()])
+                .collect(),
+        }
+    }
+}
+
+/// Counts of a synthetic text.
+const SYNTHETIC_COUNTS: usize = 64;
+
+fn widen_columns(columns: &[Cell], cells: &[f32], row: &mut Vec<f32>) {
+    for (&cell, column) in cells.iter().zip(columns) {
+        match column {
+            Cell::Number => row.push(cell),
+            Cell::OneHot(categories) => {
+                let start = row.len();
+                row.resize(start + categories, 0.0);
+                // A category outside the list would be a bug of the reader; it is then no category at all.
+                if let Some(value) = row.get_mut(start + cell as usize) {
+                    *value = 1.0;
+                }
+            }
         }
     }
 }
@@ -122,7 +139,16 @@ impl Rows {
     ) -> Result<Self> {
         let targets = targets.into();
         let cells = cells.into();
-        check(cells.len(), layout.cells(), &targets, classes)?;
+        match &layout {
+            RowLayout::Sparse(_, ends) => {
+                let whole = ends.len() == targets.len()
+                    && ends.is_sorted()
+                    && ends.last().copied().unwrap_or(0) == cells.len();
+                ensure!(whole, "a list of counts must end where the next begins");
+                targets.check(classes)?;
+            }
+            _ => check(cells.len(), layout.place(0).len(), &targets, classes)?,
+        }
         Ok(Self {
             layout,
             classes,
@@ -144,6 +170,27 @@ impl Rows {
     /// The class of each record; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
         self.targets.classes()
+    }
+
+    /// The columns of a table that is not standardised yet.
+    pub(crate) fn columns(&self) -> Option<&[Cell]> {
+        match &self.layout {
+            RowLayout::Columns(columns) => Some(columns),
+            _ => None,
+        }
+    }
+
+    /// A record's row.
+    pub(crate) fn row(&self, index: usize) -> Vec<f32> {
+        let mut row = Vec::with_capacity(self.width());
+        self.layout
+            .widen(&self.cells[self.layout.place(index)], &mut row);
+        row
+    }
+
+    /// The same records in another layout of as many cells each.
+    pub(crate) fn laid_out(self, layout: RowLayout) -> Result<Self> {
+        Self::new(layout, self.classes, self.cells, self.targets)
     }
 
     fn tensor<'a>(&self, records: impl Iterator<Item = &'a [f32]>, device: &Device) -> Tensor<2> {
@@ -169,10 +216,9 @@ impl Records for Rows {
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {
-        let cells = self.layout.cells();
         let records = indices
             .iter()
-            .map(|&index| &self.cells[index * cells..][..cells]);
+            .map(|&index| &self.cells[self.layout.place(index)]);
         Labelled {
             inputs: self.tensor(records, device),
             labels: self.targets.batch(indices, device),

@@ -9,7 +9,9 @@ use tacita_cli::device::host;
 use tacita_cli::models::{Bench, Erase, Kind, Scored};
 use tacita_cli::run::{PlannedRun, PublicFacts, RunFolder, Settings};
 use tacita_datasets::random::SplitMix;
-use tacita_datasets::{self as datasets, Builtin, ImageSize, Images, Opened, RecordSet, Source};
+use tacita_datasets::{
+    self as datasets, Builtin, ImageSize, Images, InputKind, Opened, RecordSet, Source,
+};
 
 /// Arguments of `tacita-lab bench epoch`.
 #[derive(Debug, clap::Args)]
@@ -75,6 +77,7 @@ pub fn run(args: &EpochArgs) -> Result<()> {
         records,
         shape: images.shape(),
         target: tacita_datasets::TargetKind::Class,
+        kind: InputKind::Other,
         classes: datasets::known(Builtin::Mnist).classes,
         estimates_bounds: false,
         private_test: false,

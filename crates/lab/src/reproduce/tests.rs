@@ -9,7 +9,7 @@ use std::path::Path;
 use tacita_cli::device::DeviceName;
 use tacita_cli::run::{PlannedRun, PublicFacts, Settings};
 use tacita_cli::tune::Certificate;
-use tacita_datasets::{Shape, TargetKind, known};
+use tacita_datasets::{InputKind, Shape, TargetKind, known};
 
 fn trial(seed: u64, value: f64) -> Trial {
     Trial {
@@ -43,6 +43,7 @@ fn facts(settings: &Settings) -> PublicFacts {
     PublicFacts {
         records: known.records,
         shape: words.map_or(known.shape, |words| Shape::Rows { width: 100 * words }),
+        kind: InputKind::Other,
         classes: 2,
         target: TargetKind::Class,
         estimates_bounds: false,

@@ -7,7 +7,7 @@ use crate::run::public_facts::PublicFacts;
 use crate::run::settings::Settings;
 use anyhow::{Result, ensure};
 use tacita::Plan;
-use tacita_datasets::TargetKind;
+use tacita_datasets::{InputKind, TargetKind};
 
 /// A run whose every setting is known and checked, but for its noise: one that will not stop for its settings.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl DraftRun {
             settings.steps.is_none() || settings.epochs.is_none(),
             "--steps and --epochs both set the length; give one of them"
         );
-        settings.fill(facts.shape, facts.records);
+        settings.fill(facts);
         let plan = plan::plan(&settings, facts, committed)?;
         check(&settings, facts, committed.is_some())?;
         Ok(Self {
@@ -101,6 +101,16 @@ fn check(settings: &Settings, facts: PublicFacts, resumed: bool) -> Result<()> {
         "--score-noise is for private test records; give them with --test or --test-share, and without \
          --public-test"
     );
+    if let Some(noise) = settings.standardise {
+        ensure!(
+            noise >= 0.0 && noise.is_finite(),
+            "--standardise must be a finite number of at least 0, got {noise}"
+        );
+        ensure!(
+            noise == 0.0 || facts.kind == InputKind::Table,
+            "--standardise scales the columns of a table, and the data are none; leave it out"
+        );
+    }
     let precision = settings.precision.unwrap_or_default();
     (settings.device.unwrap_or_default()).check_precision(precision)?;
     for (flag, value) in [

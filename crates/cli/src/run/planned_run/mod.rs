@@ -13,8 +13,9 @@ use anyhow::{Context, Result, ensure};
 use tacita::ops::Precision;
 use tacita::optim::{LearningRate, Optimizer, OptimizerRule};
 use tacita::{CheckedPlan, Keys, SessionOptions, Trainer};
-use tacita_accounting::decimal::up;
+use tacita_accounting::decimal::{count, up};
 use tacita_accounting::{Ledger, Sampling};
+use tacita_datasets::InputKind;
 
 /// Above this ε the tail that the noise generator cannot reach voids the guarantee, which would be
 /// worth nothing anyway.
@@ -119,6 +120,25 @@ impl PlannedRun {
     pub fn new_optimizer(&self) -> Optimizer {
         let weight_decay = self.settings.weight_decay.unwrap_or(0.0);
         Optimizer::from(self.optimizer).with_weight_decay(weight_decay)
+    }
+
+    /// Why the model is the one it is, if nobody named it.
+    pub fn because(&self) -> Option<String> {
+        let kind = match self.facts.kind {
+            InputKind::Table => "a table",
+            InputKind::Counts => "counts of words",
+            InputKind::Other => return None,
+        };
+        (self.settings.model.is_none()).then(|| {
+            let scaled = match self.settings.standardises() {
+                Some(_) => "; a part of the budget scales its columns",
+                None => "",
+            };
+            format!(
+                "linear, which suits {kind} of {} records under noise{scaled}",
+                count(self.facts.records)
+            )
+        })
     }
 
     /// Steps between two checkpoints.

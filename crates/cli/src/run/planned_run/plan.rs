@@ -34,6 +34,10 @@ pub fn plan(settings: &Settings, facts: PublicFacts, committed: Option<Committed
         plan = plan.statistic(BOUNDS_NOISE);
         side_rounds += 1;
     }
+    if let Some(noise) = settings.standardises() {
+        plan = plan.statistic(noise);
+        side_rounds += 1;
+    }
     if let Some(noise) = settings.score_noise.filter(|_| facts.private_test) {
         let scores = committed.map_or(1, |run| run.scores);
         for _ in 0..scores {

@@ -89,6 +89,10 @@ pub struct Settings {
     /// Estimate undeclared bounds of columns privately; its cost is part of the budget
     #[arg(long, help_heading = "Data")]
     pub estimate_bounds: bool,
+    /// Scale columns by private means and spreads, with this noise multiplier; part of the budget; 0: do not
+    /// [default: for logistic on a table, a fifth of the budget]
+    #[arg(long, value_name = "Z", help_heading = "Data")]
+    pub standardise: Option<f64>,
     /// Folder to look for public data sets in first
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub data_dir: Option<PathBuf>,
@@ -253,7 +257,7 @@ impl Settings {
         }
         first!(
             data, csv, parquet, jsonl, images, data_name, text, label, classes, schema, declared, about, records,
-            test, test_share, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise, account,
+            test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise, account,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;

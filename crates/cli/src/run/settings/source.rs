@@ -1,9 +1,10 @@
 //! From settings to the source of the records.
 
 use super::{Settings, show_hints};
+use crate::models::ModelName;
 use anyhow::{Result, bail, ensure};
 use std::path::Path;
-use tacita_datasets::{BadRecords, Builtin, Opened, Options, Schema, Source, TestChoice};
+use tacita_datasets::{BadRecords, Builtin, Features, Opened, Options, Schema, Source, TestChoice};
 
 impl Settings {
     /// Where the records come from.
@@ -63,7 +64,21 @@ impl Settings {
         if let Source::Builtin(set) = settings.source()? {
             settings.data = Some(set);
         }
-        settings.with_data_name()
+        settings.with_text_features().with_data_name()
+    }
+
+    /// With counts of words for the user's own texts, unless something else is asked for: another model, words as a
+    /// sequence, or public vectors.
+    fn with_text_features(mut self) -> Self {
+        let linear = matches!(self.model, None | Some(ModelName::Logistic));
+        let declared = self.declared.as_ref().map(|schema| &schema.text);
+        let sequence = declared.is_some_and(|text| {
+            text.length.is_some() || text.vocabulary.is_some() || text.word_vectors.is_some()
+        });
+        if self.jsonl.is_some() && linear && !sequence {
+            self.features.get_or_insert(Features::Counts);
+        }
+        self
     }
 
     /// With the schema of a file inside.

@@ -24,12 +24,13 @@ pub use missing::{Missing, MissingValues};
 pub use numbers::NumberFormat;
 pub use value::Value;
 
-use super::fact::Fact;
+use super::fact::{Basis, Fact};
 use crate::nearest::known;
-use crate::records::RowLayout;
-use anyhow::{Context, Result};
+use crate::records::{ROW_LENGTH, RowLayout, Standard};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The columns a model sees, in order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub struct TablePreparation {
     /// Texts that stand for a missing value.
     #[serde(default, skip_serializing_if = "MissingValues::are_usual")]
     pub missing_values: MissingValues,
+    /// What centres and scales the row of all columns, where it was released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard: Option<Standard>,
 }
 
 impl TablePreparation {
@@ -79,17 +83,37 @@ impl TablePreparation {
     }
 
     /// How cells become rows.
-    pub(super) fn layout(&self) -> Result<RowLayout> {
+    pub(crate) fn layout(&self) -> Result<RowLayout> {
         let mut cells = Vec::new();
         for column in &self.columns {
             column.check()?;
             cells.extend(column.cells());
         }
-        Ok(RowLayout::Columns(cells))
+        let Some(standard) = &self.standard else {
+            return Ok(RowLayout::Columns(cells));
+        };
+        let width: usize = cells.iter().map(|cell| cell.width()).sum();
+        ensure!(
+            standard.mean.len() == width && standard.scale.len() == width,
+            "the means and spreads are of {} numbers, but the columns become {width}",
+            standard.mean.len()
+        );
+        Ok(RowLayout::Standardised(cells, Arc::new(standard.clone())))
     }
 
     pub(super) fn facts(&self) -> Vec<Fact> {
-        self.columns.iter().map(Column::fact).collect()
+        let standard = self.standard.iter().map(|_| Fact {
+            what: format!(
+                "columns centred and scaled by means and spreads from one noisy sum, and rows brought to length \
+                 {ROW_LENGTH}"
+            ),
+            basis: Basis::PrivatelyEstimated,
+        });
+        self.columns
+            .iter()
+            .map(Column::fact)
+            .chain(standard)
+            .collect()
     }
 }
 
