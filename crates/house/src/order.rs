@@ -36,6 +36,10 @@ pub const ORDER: Order = Order {
                 "sensitivity::checks",
                 &["compute::backend", "mechanism::masks"],
             ),
+            (
+                "sensitivity::places",
+                &["compute::backend", "mechanism::masks"],
+            ),
             ("mechanism", &["sensitivity", "compute::backend"]),
             ("training", &["mechanism", "sensitivity", "compute"]),
         ],
@@ -54,8 +58,9 @@ pub const ORDER: Order = Order {
     )],
     most_files_in_a_circle: 7,
     known_circles: &[
-        ("tacita", "compute::backend::gpu", 17),
-        ("tacita-cli", "run", 42),
+        ("tacita", "compute::backend::gpu", 18),
+        ("tacita-cli", "report", 8),
+        ("tacita-cli", "utility", 10),
         ("tacita-datasets", "own", 18),
     ],
 };

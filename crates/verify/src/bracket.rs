@@ -1,6 +1,6 @@
 //! The proved ends of ε, by the accountant.
 
-use crate::VerifyError;
+use crate::error::VerifyError;
 use serde_json::Value;
 use tacita_accounting::{AccountError, Accountant, Ledger, LedgerError, Pld, Rdp, Reading};
 

@@ -1,6 +1,6 @@
 //! The hash chain of a ledger: each line carries the SHA-256 of the chain before it and of itself.
 
-use crate::VerifyError;
+use crate::error::VerifyError;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 

@@ -2,11 +2,11 @@
 
 use crate::bracket::{self, Bracket};
 use crate::chain::sha256;
+use crate::error::{VerifyError, read};
 use crate::finding::{Findings, Standing, Verdict};
 use crate::ledger::{RunLedger, Search};
 use crate::plan::follows_settings;
 use crate::second_bound;
-use crate::{VerifyError, read};
 use serde_json::Value;
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(crate) const FILES: [&str; 9] = [
 
 /// The share of δ that pays for the tail which the noise generator cannot reach, at least; the accountant gets the
 /// rest. It does so for an ε of up to 40.
-const TAIL_SHARE: f64 = 1e-6;
+const RESERVED_SHARE: f64 = 1e-6;
 const LARGEST_EPSILON: f64 = 40.0;
 
 /// Looks at everything in a run folder that can be looked at.
@@ -49,7 +49,7 @@ pub fn verify(folder: &Path) -> Result<Verdict, VerifyError> {
     let proved = bracket::of_plan(&ledger.plan, delta - reserved)?;
     let second = second_bound::epsilon_upper(&ledger.plan, delta - reserved);
     the_plan(&mut findings, &ledger, &proved, second, delta);
-    let pays = reserved >= TAIL_SHARE * (1.0 - 1e-9) * delta && proved.upper <= LARGEST_EPSILON;
+    let pays = reserved >= RESERVED_SHARE * (1.0 - 1e-9) * delta && proved.upper <= LARGEST_EPSILON;
     findings.expect(
         pays,
         format!("{reserved:e} of δ is set aside for the tail that the noise generator cannot reach"),

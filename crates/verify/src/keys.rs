@@ -1,6 +1,6 @@
 //! Keys of whoever signs: Ed25519, in the PEM files that OpenSSL reads and writes.
 
-use crate::{VerifyError, read};
+use crate::error::{VerifyError, read};
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
 use ed25519_dalek::{SigningKey, VerifyingKey};

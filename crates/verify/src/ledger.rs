@@ -1,7 +1,7 @@
 //! What a ledger commits a run to, and how much of it counts as released.
 
-use crate::VerifyError;
 use crate::chain::{Lines, follow};
+use crate::error::VerifyError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

@@ -5,10 +5,10 @@
 //! which nothing in the file itself would show, is one of them.
 
 use crate::chain::sha256;
+use crate::error::{VerifyError, read};
 use crate::finding::{Finding, Standing, Verdict};
 use crate::folder::{FILES, verify};
 use crate::keys::{PrivateKey, PublicKey};
-use crate::{VerifyError, read};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signature, Signer};

@@ -23,7 +23,7 @@ pub fn of_run(path: &Path) -> Result<Vec<u8>> {
     let file = folder.model();
     ensure!(
         file.exists(),
-        "{} does not exist: the run has not finished; go on with: tacita resume {}",
+        "{} does not exist: the run has not finished; resume it by: tacita resume {}",
         file.display(),
         path.display()
     );

@@ -65,9 +65,13 @@ impl PublicFacts {
         let (source, options) = (settings.source()?, settings.options(true)?);
         let kind = match (&source, settings.features) {
             (_, Some(Features::Counts)) => InputKind::Counts,
-            (Source::Csv { .. } | Source::Parquet { .. } | Source::Builtin(Builtin::Adult), _) => {
-                InputKind::Table
-            }
+            (
+                Source::Csv { .. }
+                | Source::Parquet { .. }
+                | Source::JsonTable { .. }
+                | Source::Builtin(Builtin::Adult),
+                _,
+            ) => InputKind::Table,
             _ => InputKind::Other,
         };
         if let Source::Builtin(set) = source {

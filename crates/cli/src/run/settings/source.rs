@@ -75,7 +75,7 @@ impl Settings {
         let sequence = declared.is_some_and(|text| {
             text.length.is_some() || text.vocabulary.is_some() || text.word_vectors.is_some()
         });
-        if self.jsonl.is_some() && linear && !sequence {
+        if self.text.is_some() && linear && !sequence {
             self.features.get_or_insert(Features::Counts);
         }
         self

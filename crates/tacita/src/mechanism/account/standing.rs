@@ -308,7 +308,7 @@ impl AccountStanding {
         }
     }
 
-    /// The law of a random search and its candidates as this account reads them.
+    /// The distribution of a random search and its candidates as this account reads them.
     fn random_runs(
         &self,
         release: &ReservedRelease,
