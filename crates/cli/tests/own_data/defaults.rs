@@ -12,7 +12,7 @@ fn spread(index: u32, root: f64) -> f64 {
     (f64::from(index) * root.sqrt()).fract()
 }
 
-/// The chance of being ill: 8 % on the whole, more with a level that fills a fiftieth of its declared bounds.
+/// The chance of being ill: 8 % on the whole, more with a level that fills a tenth of its declared bounds.
 fn risk(level: f64) -> f64 {
     1.0 / (1.0 + (3.4 - 3.0 * (level - 0.5)).exp())
 }
@@ -32,7 +32,7 @@ fn patients(folder: &Path) -> (PathBuf, PathBuf) {
     fs::write(&csv, rows).unwrap();
     let declared = format!(
         "records = {RECORDS}\n[label]\ncolumn = \"outcome\"\nclasses = [\"healthy\", \"ill\"]\n\
-         [columns.level]\nmin = 0\nmax = 50\n[columns.ward]\ncategories = [\"north\", \"south\"]\n"
+         [columns.level]\nmin = 0\nmax = 10\n[columns.ward]\ncategories = [\"north\", \"south\"]\n"
     );
     fs::write(&schema, declared).unwrap();
     (csv, schema)

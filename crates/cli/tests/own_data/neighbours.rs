@@ -39,6 +39,17 @@ fn without_score(mut facts: Value) -> Value {
     facts
 }
 
+/// Takes the released means and spreads of columns out, each number by itself: how many there are is public.
+fn without_standard(mut record: Value) -> Value {
+    for part in ["mean", "scale"] {
+        let values = record.pointer_mut(&format!("/preparation/input/standard/{part}"));
+        for value in values.and_then(Value::as_array_mut).into_iter().flatten() {
+            assert!(value.take().is_number());
+        }
+    }
+    record
+}
+
 fn trace(arguments: &[&str], out: &Path) -> Trace {
     let output = command(&[&["train"], arguments, &["--out", path(out)]].concat())
         .output()
@@ -54,7 +65,11 @@ fn trace(arguments: &[&str], out: &Path) -> Trace {
         lines.collect::<Vec<_>>().join("\n")
     });
     let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
-    let free = ["report.html", "report.json", "facts.json"];
+    let record = json(&out.join("run.json"));
+    let mut free = vec!["report.html", "report.json", "facts.json"];
+    if record.pointer("/preparation/input/standard").is_some() {
+        free.push("run.json");
+    }
     let described = |name: String| {
         let file = fs::metadata(out.join(&name)).unwrap();
         let size = (!free.contains(&name.as_str())).then_some(file.len());
@@ -74,7 +89,7 @@ fn trace(arguments: &[&str], out: &Path) -> Trace {
         said,
         files: files(out).into_iter().map(described).collect(),
         folder: fs::metadata(out).unwrap().modified().unwrap(),
-        record,
+        record: without_standard(record),
         settings: read("config.toml"),
         metrics: read("metrics.jsonl"),
         // The hash of the facts, which hold the score.
