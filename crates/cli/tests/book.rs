@@ -149,7 +149,9 @@ fn every_key_of_schema_and_search_space_is_in_the_reference() {
     let space = page("search-space.md");
     let runs = "mode = \"random\"\nchoose-by = \"test-set\"\n[runs]\nno-such-key = 1";
     for (heading, text) in [("## Top level", "no-such-key = 1"), ("## `[runs]`", runs)] {
-        let known = keys("space.toml", text, &["tune", "--dry-run"]);
+        let mut known = keys("space.toml", text, &["tune", "--dry-run"]);
+        // The old name of `distribution` is still read.
+        known.remove("law");
         assert_eq!(rows(&space, heading), known, "{heading}");
     }
 }

@@ -291,7 +291,7 @@ fn a_run_that_fails_before_it_released_anything_gives_its_reservation_back() {
         "--classes",
         "a,b",
         "--records",
-        "40",
+        "200",
         "--noise",
         "4",
         "--delta",
@@ -316,6 +316,9 @@ fn a_run_that_fails_before_it_released_anything_gives_its_reservation_back() {
     let declared = [
         "train",
         "--quiet",
+        // A linear model would release means and spreads first.
+        "--model",
+        "mlp",
         "--csv",
         path(&table),
         "--label",

@@ -84,7 +84,14 @@ fn exit_codes_are_those_of_the_book() {
     let ends: BTreeSet<&str> = ends.iter().map(String::as_str).collect();
     assert_eq!(
         ends,
-        BTreeSet::from(["130", "BAD_INPUT", "STOPPED", "crate::BAD_INPUT.into("])
+        BTreeSet::from([
+            "130",
+            "BAD_INPUT",
+            "NOT_PROVED",
+            "SOME_UNUSABLE",
+            "STOPPED",
+            "crate::exit_codes::BAD_INPUT.into("
+        ])
     );
     assert_eq!(tacita(&["train", "--no-such-flag"]).status.code(), Some(2));
     assert_eq!(tacita(&["--version"]).status.code(), Some(0));

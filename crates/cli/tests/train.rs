@@ -351,7 +351,7 @@ fn folder_of_a_private_run_holds_public_things_only() {
 
     let settings = "data csv parquet jsonl images text label classes schema declared records test test-share \
                     public-test public-folder-names estimate-bounds data-dir offline model hidden start start-sha256 epsilon delta \
-                    noise score-noise paper-accountant batch epochs steps clipping per-layer threshold-decay \
+                    noise score-noise standardise paper-accountant batch epochs steps clipping per-layer threshold-decay \
                     growing-mu noise-schedule account about optimizer learning-rate rate-schedule weight-decay average \
                     checkpoint-every test-every device precision seed features preset";
     // What the model takes, where the data come from, the certified noise.

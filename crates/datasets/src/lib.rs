@@ -189,6 +189,8 @@ pub fn declared(source: &Source, options: &Options) -> Result<(Option<Shape>, Op
         Source::Images { .. } => Some(Shape::Images(schema.picture()?.size)),
     };
     let shape = match (shape, options.features) {
+        // That of texts is the shape of their counts already.
+        (counts, Some(Features::Counts)) if matches!(source, Source::Jsonl { .. }) => counts,
         (Some(shape), Some(features)) => Some(features.shape(shape)?),
         (shape, _) => shape,
     };

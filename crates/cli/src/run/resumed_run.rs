@@ -34,7 +34,9 @@ fn resume_locked(
     let account = (given.account.clone()).or(Locations::read(folder.path())?.account);
     let mark = ledger.label.account.as_deref();
     reserve::check_resumed(folder.path(), &record, mark, account.as_deref())?;
-    let settings = given.for_run(&record, folder.path())?;
+    let mut settings = given.for_run(&record, folder.path())?;
+    // A run that does not say has no such release in its plan: earlier versions knew none.
+    settings.standardise.get_or_insert(0.0);
     let opened = settings.open(output.quiet)?;
     let facts = PublicFacts::of(&opened)?;
     let committed = Committed::to(&ledger.plan, record.scale);

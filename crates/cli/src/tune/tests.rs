@@ -62,6 +62,9 @@ fn printed_bounds_of_a_search_never_lie_below_the_proved_one() {
     let mut found = found.unwrap();
     for epsilon in awkward() {
         found.epsilon_upper = epsilon;
+        for group in &mut found.several_records {
+            group.epsilon_upper = Some(epsilon);
+        }
         for text in [found.text(Path::new("out")), found.html()] {
             // The page has spaces that do not break.
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -124,7 +124,7 @@ fn a_dry_run_finds_files_that_are_missing_and_models_that_fit_nowhere() {
     let gone = folder.join("gone.csv");
     let test = [&dry[..], &["--public-test", "--test", path(&gone)]].concat();
     refused(&with(&arguments, &test), &["there is no file", "gone.csv"]);
-    let huge = [&dry[..], &["--hidden", "2000000000"]].concat();
+    let huge = [&dry[..], &["--model", "mlp", "--hidden", "2000000000"]].concat();
     refused(
         &with(&arguments, &huge),
         &["parameters", "GiB", "--hidden", "Nothing was spent"],

@@ -96,9 +96,9 @@ fn a_number_is_predicted_in_its_own_unit() {
 
         let input = out.parent().unwrap().join("houses.csv");
         let said = printed(&["predict", path(&out), "--input", path(&input)]);
-        let error: f64 = (said.lines().enumerate())
+        let error: f64 = (said.lines().skip(1).enumerate())
             .map(|(row, line)| {
-                let found: f64 = line.split('\t').nth(1).unwrap().parse().unwrap();
+                let found: f64 = line.split(',').nth(1).unwrap().parse().unwrap();
                 (found - (1000.0 * (row * 37 % 100) as f64 + 50_000.0)).abs()
             })
             .sum();

@@ -80,8 +80,8 @@ fn private_records_choose_by_noisy_counts_in_the_ledger() {
     let found = found(&tune(&space, &out));
     let ledgers = [1, 2].map(|run| released(&out.join(format!("runs/{run}"))));
     for ledger in &ledgers {
-        // Five steps, then two tables of counts in one release.
-        assert_eq!(ledger.rounds_made(), 6);
+        // Means and spreads of the column, five steps, then two tables of counts in one release.
+        assert_eq!(ledger.rounds_made(), 7);
         let last = ledger.rounds().last().unwrap();
         assert_eq!(last.noise_multipliers, [10.0 / 2_f64.sqrt()]);
     }

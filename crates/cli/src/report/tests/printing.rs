@@ -10,6 +10,9 @@ fn printed_bounds_of_a_report_never_lie_below_the_proved_one() {
     for epsilon in awkward() {
         report.figures.certified.upper = Some(epsilon);
         report.figures.certified.lower = Some(epsilon);
+        for group in &mut report.groups {
+            group.epsilon_upper = Some(epsilon);
+        }
         for text in [
             report.summary(),
             visible(&report.html()),
