@@ -16,7 +16,7 @@ use tacita::Records;
 pub enum RowLayout {
     /// A table with one entry for each column.
     Columns(Vec<Cell>),
-    /// The same, centred, scaled and brought to [`ROW_LENGTH`].
+    /// The same, centred, scaled and brought to [`ROW_LENGTH`](super::ROW_LENGTH).
     Standardised(Vec<Cell>, Arc<Standard>),
     /// So many words, each widened to its public vector; word 0 is a vector of zeros.
     Words(usize, Arc<WordVectors>),
