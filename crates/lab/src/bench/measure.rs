@@ -18,8 +18,8 @@ const WARM_UP: u64 = 3;
 const FEWEST: u64 = 5;
 /// ...and no more than this.
 const MOST: u64 = 200;
-/// Steps made to find the peak of memory.
-const MEMORY_STEPS: u64 = 3;
+/// Steps made of one kind alone, unless their number is given: enough to find the peak of memory.
+const STEPS_ALONE: u64 = 3;
 
 /// A kind of step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -196,7 +196,7 @@ pub trait StepTrial {
     /// Makes plain and private steps in turn, so that whatever else the machine does hits both.
     fn in_turn(&self, how: InTurn) -> Result<Made>;
 
-    /// Makes a few steps of one kind.
+    /// Makes steps of one kind: a few, or as many as the setting says.
     fn only(&self, kind: Kind, setting: Setting) -> Result<()>;
 }
 
@@ -237,17 +237,21 @@ impl<B: Take, M: PrivateModel<B>> StepTrial for Trial<B, M> {
     }
 
     fn only(&self, kind: Kind, setting: Setting) -> Result<()> {
+        let steps = match setting.length {
+            Length::Steps(steps) => steps,
+            Length::Seconds(_) => STEPS_ALONE,
+        };
         match kind {
             Kind::Plain => {
                 let mut plain = self.plain(setting.precision);
-                for _ in 0..MEMORY_STEPS {
+                for _ in 0..steps {
                     plain = plain.step()?;
                 }
             }
             Kind::Private => {
                 let mut private =
-                    self.private(MEMORY_STEPS, setting.query_directions, setting.precision)?;
-                for _ in 0..MEMORY_STEPS {
+                    self.private(steps, setting.query_directions, setting.precision)?;
+                for _ in 0..steps {
                     private = private.step()?;
                 }
             }

@@ -86,7 +86,7 @@ struct StepArgs {
     /// Print JSON, one object per line
     #[arg(long)]
     json: bool,
-    /// Make a few steps of one kind and print their peak memory
+    /// Make steps of one kind, 3 unless --steps is given, and print their peak memory
     #[arg(long, hide = true)]
     only: Option<Kind>,
 }
