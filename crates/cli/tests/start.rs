@@ -28,6 +28,16 @@ fn still<'a>(model: &'a str, weights: &'a Path, out: &'a Path) -> Vec<&'a str> {
     [&SHORT[..], &rest, &paths].concat()
 }
 
+fn keep_only_what_begins_a_run(out: &Path) {
+    for file in fs::read_dir(out).unwrap() {
+        let file = file.unwrap().path();
+        let kept = ["run.json", "config.toml", "ledger.jsonl"];
+        if !kept.iter().any(|name| file.ends_with(name)) {
+            fs::remove_file(file).unwrap();
+        }
+    }
+}
+
 fn values(file: &Path) -> Vec<f32> {
     let bytes = fs::read(file).unwrap();
     let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
@@ -112,13 +122,7 @@ fn weights_of_the_same_records_are_not_public() {
 fn a_run_that_died_before_its_first_step_wants_the_same_weights() {
     let (weights, out) = (public("again"), fresh("start", "died"));
     summary(&still("logistic", &weights, &out));
-    for file in fs::read_dir(&out).unwrap() {
-        let file = file.unwrap().path();
-        let kept = ["run.json", "config.toml", "ledger.jsonl"];
-        if !kept.iter().any(|name| file.ends_with(name)) {
-            fs::remove_file(file).unwrap();
-        }
-    }
+    keep_only_what_begins_a_run(&out);
     // What the ledger holds before the first step: the plan, and the record it binds.
     let ledger = fs::read_to_string(out.join("ledger.jsonl")).unwrap();
     let begun: Vec<&str> = ledger.lines().take(2).collect();
@@ -135,6 +139,61 @@ fn a_run_that_died_before_its_first_step_wants_the_same_weights() {
         values(&weights).len(),
         values(&out.join("model.safetensors")).len()
     );
+}
+
+/// The release of means and spreads is no step: what was to be trained on from is still the file.
+#[test]
+fn a_run_that_died_after_its_statistics_starts_from_the_same_weights() {
+    let folder = fresh("start", "statistics");
+    fs::create_dir_all(&folder).unwrap();
+    let table = |name: &str, shift: usize| {
+        let row = |at: usize| format!("{},{}\n", (at + shift) % 10, ["a", "b"][at % 10 / 5]);
+        let file = folder.join(name);
+        fs::write(
+            &file,
+            format!("x,y\n{}", (0..200).map(row).collect::<String>()),
+        )
+        .unwrap();
+        file
+    };
+    let (theirs, ours) = (table("theirs.csv", 0), table("ours.csv", 1));
+    let schema = folder.join("schema.toml");
+    let declared = "records = 200\n[label]\ncolumn = \"y\"\nclasses = [\"a\", \"b\"]\n[columns.x]\nmin = 0\nmax = 10\n";
+    fs::write(&schema, declared).unwrap();
+    let run = |csv: &Path, out: &Path, rest: &[&str]| {
+        let data = [
+            "train",
+            "--csv",
+            path(csv),
+            "--schema",
+            path(&schema),
+            "--epsilon",
+            "8",
+        ];
+        summary(&[&data[..], rest, &["--out", path(out)]].concat());
+    };
+    let public = folder.join("public");
+    run(&theirs, &public, &["--seed", "1"]);
+    let weights = folder.join("public.safetensors");
+    fs::copy(public.join("model.safetensors"), &weights).unwrap();
+    let out = folder.join("run");
+    run(
+        &ours,
+        &out,
+        &["--start", path(&weights), "--learning-rate", "1e-12"],
+    );
+    // The plan, the statistic, and the record of the run.
+    let ledger = fs::read_to_string(out.join("ledger.jsonl")).unwrap();
+    let begun: Vec<&str> = ledger.lines().take(3).collect();
+    assert!(begun[1].starts_with("{\"first\":0") && begun[2].starts_with("{\"file\":\"run.json\""));
+    keep_only_what_begins_a_run(&out);
+    fs::write(out.join("ledger.jsonl"), begun.join("\n") + "\n").unwrap();
+    summary(&["resume", path(&out)]);
+    let (wanted, made) = (values(&weights), values(&out.join("model.safetensors")));
+    assert!(wanted.iter().any(|value| value.abs() > 0.01));
+    for (wanted, made) in wanted.iter().zip(&made) {
+        assert!((wanted - made).abs() < 1e-6, "{wanted} {made}");
+    }
 }
 
 /// Whatever way leads to the data: another spelling of the path, a link, a copy.

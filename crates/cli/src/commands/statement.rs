@@ -129,7 +129,8 @@ fn sampling_line(ledger: &Ledger, kind: &str) -> String {
             "{steps} passes over disjoint batches, {share} of the records each; a record's\n              \
              batch must not depend on other records"
         ),
-        _ => format!("every record in each of {steps} steps"),
+        // Statistics and scores as a rule, which are rounds and no steps.
+        _ => format!("every record in each of {steps} rounds"),
     }
 }
 

@@ -10,6 +10,7 @@ use super::reserve;
 use super::run_folder::StartedFrom;
 use super::settings::Settings;
 use super::workbench::begun_workbench;
+use crate::memory;
 use anyhow::Result;
 use tacita::AccountStanding;
 
@@ -37,7 +38,7 @@ pub fn dry_run(settings: Settings) -> Result<DryRun> {
     let account = run.room()?;
     let (mut start, mut estimate) = (None, None);
     if declared.input_is_known {
-        guard_rails::check_memory(run.model, run.plan.expected_batch())?;
+        guard_rails::check_memory(run.model, run.plan.expected_batch(), memory::available())?;
         let device = run.settings.device.unwrap_or_default().open()?;
         let (bench, from) = begun_workbench(run.model, weights.as_ref(), &device)?;
         start = from;

@@ -2,7 +2,6 @@
 
 use super::planned_run::PlannedRun;
 use super::settings::Settings;
-use crate::memory;
 use crate::models::ModelSpec;
 use anyhow::{Context, Result, bail, ensure};
 use tacita_datasets::{Shape, Source, records_for_bounds};
@@ -110,9 +109,10 @@ pub fn check_files(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a model that surely does not fit the memory of this machine, before it is made.
-pub fn check_memory(model: ModelSpec, batch: f64) -> Result<()> {
-    let Some(free) = memory::available() else {
+/// Refuses a model that surely does not fit the memory of this machine, before it is made. `free` is what was left
+/// before the records were opened: they take the more of it, the more of them there are.
+pub fn check_memory(model: ModelSpec, batch: f64, free: Option<u64>) -> Result<()> {
+    let Some(free) = free else {
         return Ok(());
     };
     let parameters = model.parameters()?;
@@ -150,8 +150,10 @@ mod tests {
             hidden: Some(hidden),
             seed: None,
         };
-        check_memory(model(64), 512.0).unwrap();
-        let refused = check_memory(model(3_000_000_000), 512.0).unwrap_err();
+        let free = Some(16 << 30);
+        check_memory(model(64), 512.0, free).unwrap();
+        check_memory(model(3_000_000_000), 512.0, None).unwrap();
+        let refused = check_memory(model(3_000_000_000), 512.0, free).unwrap_err();
         assert!(refused.to_string().contains("--hidden"), "{refused}");
     }
 }

@@ -11,6 +11,7 @@ use super::run_folder::{Locations, PartOfSearch, RunFolder, RunRecord, StartedFr
 use super::settings::Settings;
 use super::workbench::begun_workbench;
 use crate::date::today;
+use crate::memory;
 use crate::run_files::RunFiles;
 use crate::version::commit;
 use anyhow::{Context, Result, anyhow};
@@ -33,13 +34,14 @@ pub fn train(
         settings.start_sha256 = Some(weights.sha256().into());
     }
     guard_rails::check_files(&settings)?;
+    let free = memory::available();
     let opened = settings.open(output.quiet)?;
     let run = PlannedRun::new(settings, PublicFacts::of(&opened)?)?;
     run.settings.to_toml().context(
         "the settings cannot be written down (is a path not in UTF-8?); nothing was spent",
     )?;
     // Before anything is spent on bounds, or a folder made.
-    guard_rails::check_memory(run.model, run.plan.expected_batch())?;
+    guard_rails::check_memory(run.model, run.plan.expected_batch(), free)?;
     let device = run.settings.device.unwrap_or_default().open()?;
     let (bench, start) = begun_workbench(run.model, weights.as_ref(), &device).map_err(unspent)?;
     let id = identifier(run.settings.seed)?;

@@ -10,6 +10,7 @@ mod earlier;
 mod guard_rails;
 mod images;
 mod mistakes;
+mod neighbour_ways;
 mod neighbours;
 mod predict;
 mod schema;

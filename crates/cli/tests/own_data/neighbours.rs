@@ -102,7 +102,7 @@ fn trace(arguments: &[&str], out: &Path) -> Trace {
     }
 }
 
-const PRIVATE_SCORE: [&str; 4] = ["--test-share", "0.3", "--score-noise", "20"];
+pub const PRIVATE_SCORE: [&str; 4] = ["--test-share", "0.3", "--score-noise", "20"];
 const SMALL: [&str; 8] = [
     "--records",
     "40",
@@ -115,7 +115,7 @@ const SMALL: [&str; 8] = [
 ];
 
 /// Each pair must leave the same trace, and every run must end well.
-fn assert_alike(
+pub fn assert_alike(
     name: &str,
     contents: &[(&str, PathBuf)],
     arguments: impl Fn(&Path) -> Vec<String>,

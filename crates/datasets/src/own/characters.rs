@@ -20,6 +20,23 @@ pub(super) fn characters(
     file: impl Read + 'static,
     encoding: Option<TextEncoding>,
 ) -> Box<dyn Read> {
+    decoded(file, encoding, true)
+}
+
+/// The same of a private file whose first line is a record: what is declared alone decides how it is read. Otherwise two
+/// bytes of that record would change what all others are.
+pub(super) fn characters_of_records(
+    file: impl Read + 'static,
+    encoding: Option<TextEncoding>,
+) -> Box<dyn Read> {
+    decoded(file, encoding, false)
+}
+
+fn decoded(
+    file: impl Read + 'static,
+    encoding: Option<TextEncoding>,
+    mark_decides: bool,
+) -> Box<dyn Read> {
     let declared = match encoding {
         None | Some(TextEncoding::Utf8) => None,
         Some(TextEncoding::Latin1) => Some(encoding_rs::WINDOWS_1252),
@@ -28,7 +45,8 @@ pub(super) fn characters(
     };
     let reader = DecodeReaderBytesBuilder::new()
         .encoding(declared)
-        .bom_override(true)
+        .bom_sniffing(mark_decides)
+        .bom_override(mark_decides)
         .strip_bom(true)
         // Bytes that are not UTF-8 are found where they are, unless another encoding was declared.
         .utf8_passthru(declared.is_none())

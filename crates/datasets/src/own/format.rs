@@ -1,6 +1,6 @@
 //! Formats of files of rows.
 
-use super::characters::{bytes, characters};
+use super::characters::{bytes, characters, characters_of_records};
 use super::rows::RawTable;
 use super::{csv_file, json_rows, parquet_file};
 use crate::formats::compressed;
@@ -54,7 +54,7 @@ impl Format {
                 csv_file::parse(characters(bytes(path)?, written.encoding), delimiter)
             }
             Self::Jsonl => {
-                let file = characters(bytes(path)?, written.encoding);
+                let file = characters_of_records(bytes(path)?, written.encoding);
                 Ok(json_rows::parse(file, fields))
             }
         }

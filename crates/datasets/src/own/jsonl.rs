@@ -1,6 +1,6 @@
 //! Texts in JSON, one object a line.
 
-use super::characters::{bytes, characters};
+use super::characters::{bytes, characters_of_records};
 use super::json_lines::{Line, Lines, object};
 use super::{TestChoice, data_set};
 use crate::Options;
@@ -74,7 +74,7 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     fn file(&self, path: &Path, test: &TestChoice) -> Result<[Part; 2]> {
         bytes(path)
-            .map(|file| characters(file, self.options.schema.encoding))
+            .map(|file| characters_of_records(file, self.options.schema.encoding))
             .and_then(|file| self.read(path, file, test))
             .with_context(|| format!("{}", path.display()))
     }

@@ -45,6 +45,7 @@ enum Values {
     Numbers(Vec<f64>),
     Singles(Vec<f32>),
     Integers(Vec<i64>),
+    Unsigned(Vec<u64>),
     /// Raw and in seconds.
     Moments(Vec<(i64, f64)>),
     Texts(Vec<String>),
@@ -115,12 +116,9 @@ impl Column {
                             .map(|value| text(Decimal::from_i64(value, precision, scale)))
                             .collect(),
                     ),
-                    Meaning::Unsigned if values.iter().any(|value| *value < 0) => Values::Texts(
-                        values
-                            .into_iter()
-                            .map(|value| (value as u64).to_string())
-                            .collect(),
-                    ),
+                    Meaning::Unsigned => {
+                        Values::Unsigned(values.into_iter().map(|value| value as u64).collect())
+                    }
                     _ => whole(values.into_iter(), meaning),
                 }
             }
@@ -182,6 +180,9 @@ impl Column {
             Values::Numbers(values) => values.get(at).map(|value| Value::Number(*value)),
             Values::Singles(values) => values.get(at).map(|value| Value::Single(*value)),
             Values::Integers(values) => values.get(at).map(|value| Value::Integer(*value)),
+            // Each by itself: how a value is read must not depend on others of its batch.
+            Values::Unsigned(values) => (values.get(at))
+                .map(|value| i64::try_from(*value).map_or(Value::Unsigned(*value), Value::Integer)),
             Values::Moments(values) => {
                 (values.get(at)).map(|&(raw, seconds)| Value::Moment { raw, seconds })
             }

@@ -6,7 +6,9 @@ use crate::bad_record::BadRecord;
 use crate::preparation::Value;
 use anyhow::{Context, Result, bail, ensure};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::file::metadata::ParquetStatisticsPolicy;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::serialized_reader::{ReadOptions, ReadOptionsBuilder};
 use parquet::schema::types::{ColumnDescriptor, TypePtr};
 use std::fs::File;
 use std::path::Path;
@@ -24,7 +26,10 @@ pub(super) fn open(path: &Path) -> Result<RawTable> {
         true => "cannot be read",
         false => "there is no such file",
     })?;
-    let reader = guarded(|| SerializedFileReader::new(file).context("not a Parquet file"))?;
+    let reader = guarded(|| {
+        SerializedFileReader::new_with_options(file, without_statistics())
+            .context("not a Parquet file")
+    })?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let roots = schema.root_schema().get_fields();
     if let Some(column) = roots.iter().find(|field| nested(field)) {
@@ -42,6 +47,15 @@ pub(super) fn open(path: &Path) -> Result<RawTable> {
         hints: columns.iter().map(|column| hint(column)).collect(),
         rows: Box::new(ParquetRows(reader)),
     })
+}
+
+/// Least and greatest values are private, and nothing here needs them: they are not even read.
+fn without_statistics() -> ReadOptions {
+    ReadOptionsBuilder::new()
+        .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .build()
 }
 
 fn nested(field: &TypePtr) -> bool {

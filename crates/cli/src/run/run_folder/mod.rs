@@ -226,11 +226,10 @@ impl RunFolder {
         hide_times(self.path())
     }
 
-    /// Whether the ledger holds a step, not only a statistic before the first.
+    /// Whether the ledger holds a step, not only statistics before the first.
     pub fn has_stepped(&self, record: &RunRecord) -> bool {
-        let statistics = u64::from(record.histogram.is_some());
         tacita::read_ledger_file(&self.ledger())
-            .is_ok_and(|ledger| ledger.released.rounds_made() > statistics)
+            .is_ok_and(|ledger| ledger.released.rounds_made() > record.statistics())
     }
 
     /// Whether the last checkpoint holds all that the ledger does: no step was lost between them.
@@ -238,9 +237,8 @@ impl RunFolder {
         let released = tacita::read_ledger_file(&self.ledger())?
             .released
             .rounds_made();
-        let statistics = u64::from(record.histogram.is_some());
         let kept = Checkpoint::read(&self.checkpoint());
-        Ok(kept.is_ok_and(|kept| statistics + kept.step == released))
+        Ok(kept.is_ok_and(|kept| record.statistics() + kept.step == released))
     }
 
     /// Takes the folder away again, as after an error at the start.

@@ -7,7 +7,7 @@ use crate::run::settings::Settings;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use tacita::{SearchKind, SearchOfRun};
-use tacita_datasets::{About, Preparation, Shape};
+use tacita_datasets::{About, InputPreparation, Preparation, Shape};
 
 /// What `resume` and `predict` need to know, written before the first step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,6 +98,15 @@ impl PartOfSearch {
 impl RunRecord {
     /// The only format there is.
     pub const FORMAT: u32 = 1;
+
+    /// Rounds of the ledger before the first step: bounds of columns, and their means and spreads.
+    pub fn statistics(&self) -> u64 {
+        let standard = match &self.preparation.input {
+            InputPreparation::Table(table) => table.standard.is_some(),
+            _ => false,
+        };
+        u64::from(self.histogram.is_some()) + u64::from(standard)
+    }
 
     /// The record as its file holds it.
     pub fn text(&self) -> Result<String> {

@@ -104,3 +104,30 @@ fn a_missing_declaration_is_asked_for() {
     ));
     assert!(error.contains("only one class is declared, “a”"), "{error}");
 }
+
+/// The first line is a record. If it begins like a file in UTF-16, it is a bad one, and nothing else changes.
+#[test]
+fn the_first_record_does_not_decide_how_the_others_are_read() {
+    let others = b"{\"note\": \"a b\", \"mood\": 1}\n".repeat(8);
+    let classes = |first: &[u8]| {
+        let content = [first, &others].concat();
+        ready(jsonl(content, &options(SCHEMA)))
+            .training
+            .labels()
+            .len()
+    };
+    assert_eq!(classes(b""), 8);
+    for mark in [&b"\xff\xfe"[..], b"\xfe\xff"] {
+        assert_eq!(classes(&[mark, b"x\n"].concat()), 8);
+    }
+    // What is declared is read, with its mark or without.
+    let schema = format!("encoding = \"utf-16le\"\n{SCHEMA}");
+    let utf16: Vec<u8> = (String::from_utf8_lossy(&others).encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for mark in [&b"\xff\xfe"[..], b""] {
+        let content = [mark, &utf16].concat();
+        let data = ready(jsonl(content, &options(&schema)));
+        assert_eq!(data.training.labels().len(), 8);
+    }
+}

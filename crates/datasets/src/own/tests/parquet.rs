@@ -278,3 +278,39 @@ fn damaged_parquet_files_never_panic() {
         let _ = parquet(&file[..at]);
     }
 }
+
+/// A number that needs 64 bits without a sign is one record's doing: the others are read as they are without it.
+#[test]
+fn a_huge_number_does_not_decide_how_others_are_read() {
+    let ages = |numbers: &[u64]| {
+        let schema = "message table { REQUIRED INT64 age (INTEGER(64,false)); REQUIRED BINARY outcome (UTF8); }";
+        let mut file = Vec::new();
+        let message_type = Arc::new(parse_message_type(schema).unwrap());
+        let mut writer =
+            SerializedFileWriter::new(&mut file, message_type, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let signed: Vec<i64> = numbers.iter().map(|number| *number as i64).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        (column.typed::<Int64Type>().write_batch(&signed, None, None)).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let classes = vec![ByteArray::from("well"); numbers.len()];
+        (column
+            .typed::<ByteArrayType>()
+            .write_batch(&classes, None, None))
+        .unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        let folder = Folder::new();
+        let source = Source::Parquet {
+            file: folder.write("ages.parquet", &file),
+        };
+        // Written as a number, so that it is the number 99 in a file of numbers, and another text than 99.
+        let schema = "missing-values = [\"99.0\"]\n[label]\ncolumn = \"outcome\"\nclasses = [\"well\", \"ill\"]\n\
+                      [columns.age]\nmin = 0\nmax = 100\nfill = 0\n";
+        rows(&ready(open(&source, &options(schema))).training).0
+    };
+    assert_eq!(ages(&[99, 50]), [0.0, 0.5]);
+    assert_eq!(ages(&[99, 50, u64::MAX]), [0.0, 0.5, 1.0]);
+}

@@ -147,6 +147,7 @@ fn number(
         Value::Number(number) => number,
         Value::Single(number) => f64::from(number),
         Value::Integer(number) | Value::Moment { raw: number, .. } => number as f64,
+        Value::Unsigned(number) => number as f64,
         Value::None | Value::Bytes(_) => return Err(no_text()),
     };
     if !matches!(value, Value::Text(_)) && missing.has_number(number) {
@@ -177,10 +178,11 @@ fn date(value: Value<'_>, format: Option<&str>, missing: &MissingValues) -> Resu
 }
 
 fn boolean(value: Value<'_>, missing: &MissingValues) -> Result<Read, Problem> {
-    const YES: [&str; 6] = ["true", "yes", "1", "t", "y", "on"];
-    const NO: [&str; 6] = ["false", "no", "0", "f", "n", "off"];
+    // With decimals, as programs write a column of 0 and 1 in which a value is missing.
+    const YES: [&str; 7] = ["true", "yes", "1", "1.0", "t", "y", "on"];
+    const NO: [&str; 7] = ["false", "no", "0", "0.0", "f", "n", "off"];
     let text = value.text().ok_or_else(no_text)?;
-    let is_one_of = |list: [&str; 6]| list.iter().any(|known| known.eq_ignore_ascii_case(&text));
+    let is_one_of = |list: [&str; 7]| list.iter().any(|known| known.eq_ignore_ascii_case(&text));
     if is_one_of(YES) {
         Ok(Read::As(1.0))
     } else if is_one_of(NO) {

@@ -119,6 +119,8 @@ fn orders_and_booleans_are_numbers_between_0_and_1() {
         ("Yes", 1.0),
         ("y", 1.0),
         ("1", 1.0),
+        ("1.0", 1.0),
+        ("0.0", 0.0),
         ("off", 0.0),
         ("F", 0.0),
     ] {

@@ -17,6 +17,8 @@ pub enum Value<'a> {
     Single(f32),
     /// A whole number.
     Integer(i64),
+    /// One that is too large for a sign.
+    Unsigned(u64),
     /// A date or a time.
     Moment {
         /// As the file holds it: days, milliseconds and so on.
@@ -37,6 +39,7 @@ impl<'a> Value<'a> {
             Self::Number(number) => number.to_string().into(),
             Self::Single(number) => number.to_string().into(),
             Self::Integer(number) | Self::Moment { raw: number, .. } => number.to_string().into(),
+            Self::Unsigned(number) => number.to_string().into(),
         })
     }
 
