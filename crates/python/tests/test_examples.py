@@ -12,7 +12,11 @@ SCRIPTS = sorted((ROOT / "examples" / "python").glob("*.py"))
 FOLDER = ROOT / "crates" / "cli" / "tests" / "earlier" / "folders" / "digits"
 
 #: Other libraries and what else a script needs.
-NEEDS = {"certify_opacus_run.py": ["opacus"], "opacus_schedule.py": ["opacus"]}
+NEEDS = {
+    "certify_opacus_run.py": ["opacus"],
+    "opacus_schedule.py": ["opacus"],
+    "private_classifier.py": ["sklearn", "pandas"],
+}
 ARGUMENTS = {"read_run_folder.py": [str(FOLDER)]}
 
 
@@ -20,7 +24,7 @@ ARGUMENTS = {"read_run_folder.py": [str(FOLDER)]}
 def test_scripts_run(script, tmp_path):
     missing = [name for name in NEEDS.get(script.name, []) if find_spec(name) is None]
     if missing:
-        pytest.skip(f"{', '.join(missing)} not installed; .ci/python-peers runs these")
+        pytest.skip(f"{', '.join(missing)} not installed; .ci/python or .ci/python-peers runs it")
     words = [sys.executable, "-W", "ignore", str(script), *ARGUMENTS.get(script.name, [])]
     # In a folder of its own, so that a script finds nothing by chance.
     made = subprocess.run(

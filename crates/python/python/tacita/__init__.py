@@ -8,9 +8,14 @@
 >>> float(found.epsilon) <= 3
 True
 
+Training is `train`, `resume`, `predict`, `tune` and `check_data` over run folders, and :class:`PrivateClassifier` and
+:class:`PrivateRegressor` with the interface of scikit-learn.
+
 Every ε and δ is a proved bracket (:class:`Bracket`), floating point included; ``float()`` is its upper end, the
 guarantee. Every exception is a :class:`TacitaError`.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from ._tacita import VERSION as __version__
 from .accounting import delta, delta_of_mu, epsilon, epsilon_of_mu, mu_of_budget
@@ -24,6 +29,10 @@ from .errors import (
     HistoryError,
     InternalError,
     LedgerError,
+    ProgramError,
+    RunError,
+    RunWarning,
+    Stopped,
     TacitaError,
     UnsupportedError,
 )
@@ -31,6 +40,42 @@ from .exporting import export_history
 from .ledger import GdpMu, Ledger, Round
 from .planning import Plan, PlanCheck, PlannedStep, plan
 from .tuning import tuning_cost
+
+if TYPE_CHECKING:
+    from .estimators import PrivateClassifier, PrivateRegressor
+    from .predictions import Predictions
+    from .runs import Run
+    from .searches import Search
+    from .training import check_data, predict, resume, train, tune
+
+#: Loaded when they are first used, so that an import stays quick and needs no scikit-learn.
+_LATER = {
+    "PrivateClassifier": "estimators",
+    "PrivateRegressor": "estimators",
+    "Predictions": "predictions",
+    "Run": "runs",
+    "Search": "searches",
+    "check_data": "training",
+    "predict": "training",
+    "resume": "training",
+    "train": "training",
+    "tune": "training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'tacita' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"tacita.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
 
 __all__ = [
     "ArgumentError",
@@ -50,12 +95,22 @@ __all__ = [
     "Plan",
     "PlanCheck",
     "PlannedStep",
+    "Predictions",
+    "PrivateClassifier",
+    "PrivateRegressor",
+    "ProgramError",
     "Round",
+    "Run",
+    "RunError",
+    "RunWarning",
+    "Search",
+    "Stopped",
     "TacitaError",
     "UnsupportedError",
     "__version__",
     "calibrate",
     "certify",
+    "check_data",
     "delta",
     "delta_of_mu",
     "epsilon",
@@ -64,5 +119,9 @@ __all__ = [
     "most_steps",
     "mu_of_budget",
     "plan",
+    "predict",
+    "resume",
+    "train",
+    "tune",
     "tuning_cost",
 ]

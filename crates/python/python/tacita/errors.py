@@ -1,4 +1,4 @@
-"""Exceptions. Each is a :class:`TacitaError` and also the built-in exception it is a case of.
+"""Exceptions. Each but :class:`Stopped` is a :class:`TacitaError` and also the built-in exception it is a case of.
 
 >>> import tacita
 >>> try:
@@ -8,6 +8,13 @@
 rate must be in (0, 1], got 512; did you pass the batch size?
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .runs import Run
+
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -15,6 +22,10 @@ __all__ = [
     "HistoryError",
     "InternalError",
     "LedgerError",
+    "ProgramError",
+    "RunError",
+    "RunWarning",
+    "Stopped",
     "TacitaError",
     "UnsupportedError",
 ]
@@ -50,3 +61,27 @@ class HistoryError(TacitaError, ValueError):
 
 class InternalError(TacitaError, RuntimeError):
     """A defect of this package. Please report it."""
+
+
+class RunError(TacitaError, ValueError):
+    """A run, a search or a prediction was refused or ended early. The message says whether anything was spent."""
+
+
+class ProgramError(TacitaError, RuntimeError):
+    """The program `tacita`, which the package runs, is not there, cannot be run, or was ended by the system."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C stopped a run in order. What its ledger holds is spent, and the run can be resumed.
+
+    Like every ``KeyboardInterrupt`` it is no ``Exception``, so that nothing mistakes it for a failure.
+    """
+
+    def __init__(self, message: str, run: Run | None = None) -> None:
+        super().__init__(message)
+        #: The run as far as it came; none if it had not begun, or if its folder was not kept.
+        self.run = run
+
+
+class RunWarning(UserWarning):
+    """Something to think about before a run, told by names and numbers that are declared, never by records."""
