@@ -23,8 +23,8 @@
 //! | [`exit_codes`] | what the program tells the shell |
 //!
 //! Privacy rests on the crates [`tacita`] and [`tacita_accounting`]; this one chooses what they are asked to do,
-//! writes down what they released, and says what it costs. Nothing it prints is NOT PRIVATE by design except
-//! `tacita check`, which says so. Experiments on public data are in the crate `tacita-lab`.
+//! writes down what they released, and says what it costs. Nothing it prints is NOT PRIVATE by design except what
+//! `tacita check` and `tacita schema --look-at-values` print, which say so. Experiments on public data are in the crate `tacita-lab`.
 //!
 //! # Example
 //! A run from settings, as `tacita train` makes it:

@@ -11,7 +11,10 @@ use burn::module::Module;
 use burn::tensor::{Int, Tensor, TensorData};
 use tacita::Clipping;
 use tacita::clipping::{Grouping, Online, Quantile, Threshold};
-use tacita::layers::{Conv2dConfig, EmbeddingConfig, LayerNormConfig, LinearConfig, LstmConfig};
+use tacita::layers::{
+    Conv2d, Conv2dConfig, Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear,
+    LinearConfig, Lstm, LstmConfig,
+};
 use tacita::testkit::{SumsWithoutNoise, clipped_sums_without_noise};
 
 /// Scales of `count` records, a power of two. Sums made of partial sums are met by pairs that are spread
@@ -91,6 +94,23 @@ fn assert_bounded<M: Module>(
     count: usize,
     output: impl Fn(&M, usize) -> Tensor<2>,
 ) {
+    assert_bounded_in(&ARRANGEMENTS, what, model, count, output);
+}
+
+/// Runs of partial sums and copies that the data sets are made for.
+const ARRANGEMENTS: [(usize, usize); 7] =
+    [(1, 1), (1, 2), (4, 1), (26, 1), (64, 2), (171, 1), (512, 1)];
+/// Of a million records, one data set under every policy is enough for a test of seconds.
+const ONE: [(usize, usize); 1] = [ARRANGEMENTS[0]];
+const MILLION: usize = 1 << 20;
+
+fn assert_bounded_in<M: Module>(
+    arrangements: &[(usize, usize)],
+    what: &str,
+    model: &M,
+    count: usize,
+    output: impl Fn(&M, usize) -> Tensor<2>,
+) {
     // One record of scale 1 has a gradient of length 1/2 to 1: none is clipped, all are added as they are.
     let one = sums(model, &Clipping::abadi(1e3), &[1.0], count, &output);
     let length = one
@@ -102,7 +122,7 @@ fn assert_bounded<M: Module>(
         .sqrt();
     let unit = 2f64.powi(-(length.log2().ceil() as i32)) as f32;
     let mut most = [0.0f64; 2];
-    for (run, copies) in [(1, 1), (1, 2), (4, 1), (26, 1), (64, 2), (171, 1), (512, 1)] {
+    for (run, copies) in arrangements.iter().copied() {
         let scales = hostile(count, run, copies);
         let scales: Vec<f32> = scales.iter().map(|scale| scale * unit).collect();
         let policies = policies();
@@ -159,12 +179,16 @@ fn linear_sums_move_by_at_most_the_threshold() {
 #[test]
 fn sums_over_positions_move_by_at_most_the_threshold() {
     let model = LinearConfig::new(4, 2).init(&device().autodiff());
-    for positions in [3, 20] {
-        assert_bounded("positions", &model, 16_384, |model, count| {
+    let outputs = |positions: usize| {
+        move |model: &Linear, count: usize| {
             let output = model.forward(ones([count, positions, 4]));
             output.reshape([count, positions * 2])
-        });
+        }
+    };
+    for positions in [3, 20] {
+        assert_bounded("positions", &model, 16_384, outputs(positions));
     }
+    assert_bounded_in(&ONE, "positions", &model, MILLION, outputs(3));
 }
 
 #[test]
@@ -172,37 +196,47 @@ fn convolution_sums_move_by_at_most_the_threshold() {
     // Eight channels take the way by shifts of the image, two the one by laid-out windows.
     for channels in [2, 8] {
         let model = Conv2dConfig::new([1, channels], [2, 2]).init(&device().autodiff());
-        assert_bounded("convolution", &model, 16_384, |model, count| {
+        let output = |model: &Conv2d, count: usize| {
             let output = model.forward(ones([count, 1, 3, 3]));
             output.reshape([count, channels * 4])
-        });
+        };
+        assert_bounded("convolution", &model, 16_384, output);
+        if channels == 2 {
+            assert_bounded_in(&ONE, "convolution", &model, MILLION / 4, output);
+        }
     }
 }
 
 #[test]
 fn embedding_sums_move_by_at_most_the_threshold() {
     let model = EmbeddingConfig::new(3, 2).init(&device().autodiff());
-    assert_bounded("embedding", &model, 32_768, |model, count| {
+    let output = |model: &Embedding, count: usize| {
         let tokens: Vec<i64> = [0, 1, 1].repeat(count);
         let tokens = Tensor::<2, Int>::from_data(TensorData::new(tokens, [count, 3]), &device());
         model.forward(tokens).reshape([count, 6])
-    });
+    };
+    assert_bounded("embedding", &model, 32_768, output);
+    assert_bounded_in(&ONE, "embedding", &model, MILLION, output);
 }
 
 #[test]
 fn recurrent_sums_move_by_at_most_the_threshold() {
     let model = LstmConfig::new(2, 3, true).init(&device().autodiff());
-    assert_bounded("LSTM", &model, 16_384, |model, count| {
+    let output = |model: &Lstm, count: usize| {
         let (hidden, _) = model.forward(ones([count, 3, 2]), None);
         hidden.reshape([count, 9])
-    });
+    };
+    assert_bounded("LSTM", &model, 16_384, output);
+    assert_bounded_in(&ONE, "LSTM", &model, MILLION / 4, output);
 }
 
 #[test]
 fn direct_sums_move_by_at_most_the_threshold() {
     let model = LayerNormConfig::new(4).init(&device().autodiff());
-    assert_bounded("direct", &model, 32_768, |model, count| {
+    let output = |model: &LayerNorm, count: usize| {
         let rows = Tensor::<1>::from_floats([1.0, -1.0, 3.0, 0.5], &device());
         model.forward(rows.reshape([1, 4]).expand([count as i64, 4]))
-    });
+    };
+    assert_bounded("direct", &model, 32_768, output);
+    assert_bounded_in(&ONE, "direct", &model, MILLION, output);
 }

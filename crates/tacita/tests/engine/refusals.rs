@@ -1,8 +1,15 @@
 //! Plans without meaning or proof are refused, with the reason, before anything is spent.
 
+use crate::common::device;
 use crate::mechanism::{Images, Net};
+use burn::module::Module;
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use tacita::clipping::{Grouping, GroupingError, NamedGroup, Online, Quantile, Threshold};
-use tacita::{Budget, Clipping, Keys, NoiseSchedule, Plan, PlanError, Session, SessionError};
+use tacita::layers::{Embedding, EmbeddingConfig};
+use tacita::{
+    Budget, Clipping, Keys, NoiseSchedule, Plan, PlanError, PrivateModel, Records, Session,
+    SessionError,
+};
 
 fn plan() -> Plan {
     Plan::new(Budget::new(1.0, 1e-5))
@@ -166,6 +173,72 @@ fn groups_that_do_not_fit_the_model_are_named() {
     let error = open(misspelt).to_string();
     assert!(
         error.contains("`haed`") && error.contains("`head`"),
+        "{error}"
+    );
+}
+
+/// Texts of so many words, each 0 or 1.
+struct Texts(usize);
+
+impl Texts {
+    fn tensor(&self, seeds: impl Iterator<Item = u64>, device: &Device) -> Tensor<2, Int> {
+        let words =
+            seeds.flat_map(|seed| (0..self.0 as u64).map(move |at| ((seed + at) % 2) as i64));
+        let words: Vec<i64> = words.collect();
+        let shape = [words.len() / self.0, self.0];
+        Tensor::from_data(TensorData::new(words, shape), device)
+    }
+}
+
+impl Records for Texts {
+    type Batch = Tensor<2, Int>;
+
+    fn count(&self) -> usize {
+        10
+    }
+
+    fn batch(&self, indices: &[usize], device: &Device) -> Tensor<2, Int> {
+        self.tensor(indices.iter().map(|index| *index as u64), device)
+    }
+
+    fn synthetic(&self, seeds: &[u64], device: &Device) -> Tensor<2, Int> {
+        self.tensor(seeds.iter().copied(), device)
+    }
+}
+
+#[derive(Module, Debug)]
+struct Vectors {
+    embedding: Embedding,
+}
+
+impl PrivateModel<Tensor<2, Int>> for Vectors {
+    fn losses(&self, texts: Tensor<2, Int>) -> Tensor<1> {
+        let vectors = self.embedding.forward(texts);
+        let [batch, words, width] = vectors.dims();
+        let losses = vectors.square().reshape([batch, words * width]);
+        losses.mean_dim(1).reshape([batch])
+    }
+}
+
+/// Every word's vector is rounded to the grid: half a step · words · √width may take 0.5 % of the threshold, which
+/// is at least 2²⁰ steps.
+#[test]
+fn a_model_whose_roundings_could_cost_much_is_refused_from_its_shapes() {
+    let open = |words: usize, width: usize| {
+        let embedding = EmbeddingConfig::new(2, width).init(&device().autodiff());
+        let plan = plan().calibrate().unwrap();
+        let (keys, model) = (Keys::fixed_seed(1), Vectors { embedding });
+        Session::open_in_memory(plan, keys, &model, &Texts(words), Default::default())
+    };
+    let share = open(400, 64).unwrap().rounding_share();
+    assert!((0.0015..0.0016).contains(&share), "{share}");
+    let error = open(1400, 64).map(|_| ()).unwrap_err();
+    assert!(
+        matches!(error, SessionError::RoundingTooLarge { .. }),
+        "{error}"
+    );
+    assert!(
+        error.to_string().contains("nothing was released"),
         "{error}"
     );
 }
