@@ -5,7 +5,8 @@ import datetime
 import numpy as np
 import pytest
 import tacita
-from tacita._tables import table_of, text_of
+from tacita._columns import text_of
+from tacita._tables import table_of
 
 COLUMNS = {
     "count": [1, None, 3],

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ._arguments import positive, probability
+from ._columns import name_of, text_of
 from ._memory import MemoryFile
-from ._tables import table_of, text_of
+from ._tables import table_of
 from ._toml import toml
 from .errors import ArgumentError, ArgumentTypeError, RunError
 
@@ -60,7 +61,7 @@ def declared_of(schema: Mapping[str, Any]) -> dict[str, Any]:
             declared["label"]["classes"] = texts("classes", declared["label"]["classes"])
     columns = {}
     for name, column in declared.get("columns", {}).items():
-        columns[text_of(name)] = {
+        columns[name_of(name)] = {
             key: texts(key, value) if key in ("categories", "order") else value
             for key, value in column.items()
             if value is not None
@@ -115,7 +116,7 @@ def as_file(name: str, data: Any, label: object, files: Files) -> str:
             f"{name} is a path; say what it holds: csv=, parquet=, jsonl= or images="
         )
     table = table_of(name, data)
-    if isinstance(label, str) and label not in table.names:
+    if isinstance(label, str) and name_of(label) not in table.names:
         raise ArgumentError(f"{name} has no column {label!r}, which label names. Nothing was spent")
     return files.add(name, table.csv())
 

@@ -50,7 +50,8 @@ def train(
         schema: What is declared public about the data: a file, or its content as a mapping.
         out: The folder to make, by default the first free one of ``runs/NAME-1``, ``runs/NAME-2``, …
         verbose: Show the plan and the progress.
-        progress: Called ten times with the steps made, all steps, and about the ε so far.
+        progress: Called ten times with the steps made, all steps, and about the ε so far. If it raises an exception, the
+            run stops in order and the exception is raised here.
 
     Raises:
         RunError: The run was refused, or ended early. The message says whether anything was spent.
