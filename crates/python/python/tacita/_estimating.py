@@ -59,7 +59,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if not table.names:
             raise ArgumentError("X has 0 feature(s): a minimum of 1 column is required")
         # A list would become an array of one type, so that one record changed how all others are read.
-        cells = objects_of(y) if isinstance(y, (list, tuple)) else y
+        as_is = isinstance(y, (list, tuple)) and not self.declare_from_data
+        cells = objects_of(y) if as_is else y
         with _as_ours():
             target = column_or_1d(cells, warn=True)
         if len(target) != len(table):

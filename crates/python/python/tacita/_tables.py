@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -59,6 +60,12 @@ class Table:
         # A text that is no Unicode makes its own record a bad one, as in a file.
         return file.getvalue().encode("utf-8", "surrogatepass")
 
+    def json_lines(self) -> bytes:
+        """The table as JSON lines, in which texts are read."""
+        rows = zip(*map(cells_of, self._columns), strict=True)
+        lines = (json.dumps(dict(zip(self.names, row, strict=True))) for row in rows)
+        return "".join(line + "\n" for line in lines).encode()
+
 
 def table_of(name: str, data: Any) -> Table:
     """A table from whatever holds columns. ``name`` is the argument's."""
@@ -68,9 +75,9 @@ def table_of(name: str, data: Any) -> Table:
         raise ArgumentTypeError(
             f"{name} is sparse, and sparse input is not supported: use toarray()"
         )
-    if hasattr(data, "with_format") and hasattr(data, "column_names"):
-        data = data.with_format("arrow")[:]  # datasets.Dataset
-    if getattr(data, "ndim", 2) == 1:
+    if type(data).__module__.partition(".")[0] == "datasets":
+        data = _of_datasets(name, data)
+    if getattr(data, "ndim", 2) == 1 or (hasattr(data, "to_list") and hasattr(data, "to_arrow")):
         raise _not_two(name, 1)
     if isinstance(data, Mapping):
         return Table(list(data), [column_of(str(key), one) for key, one in data.items()])
@@ -84,6 +91,18 @@ def table_of(name: str, data: Any) -> Table:
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return _of_arrow(name, data)
     return _of_array(name, data)
+
+
+def _of_datasets(name: str, data: Any) -> Any:
+    """The table under a data set of the library `datasets`."""
+    if isinstance(data, Mapping):
+        splits = ", ".join(map(repr, data))
+        raise ArgumentTypeError(f"{name} is a dictionary of the splits {splits}; give one of them")
+    if not hasattr(data, "__len__"):
+        raise ArgumentTypeError(
+            f"{name} is read piece by piece; give a Dataset, such as Dataset.from_list(list(…))"
+        )
+    return data.with_format("arrow")[:] if hasattr(data, "column_names") else data
 
 
 def _of_arrow(name: str, data: Any) -> Table:
