@@ -68,7 +68,7 @@ fn distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     pairs.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-fn policies() -> Vec<Clipping> {
+fn policies() -> [(&'static str, Clipping); 5] {
     // So low that the longer records are clipped and have a direction.
     let online = Threshold::Online(Online {
         initial: 0.25,
@@ -78,12 +78,15 @@ fn policies() -> Vec<Clipping> {
         initial: 1.0,
         ..Quantile::new(0.5)
     });
-    vec![
-        Clipping::abadi(1.0),
-        Clipping::auto(),
-        Clipping::abadi(1.0).grouping(Grouping::PerLayer),
-        Clipping::online().threshold(online),
-        Clipping::online().threshold(quantile),
+    [
+        ("abadi", Clipping::abadi(1.0)),
+        ("automatic", Clipping::auto()),
+        (
+            "per layer",
+            Clipping::abadi(1.0).grouping(Grouping::PerLayer),
+        ),
+        ("OSO", Clipping::online().threshold(online)),
+        ("quantile", Clipping::online().threshold(quantile)),
     ]
 }
 
@@ -121,13 +124,13 @@ fn assert_bounded_in<M: Module>(
         .sum::<f64>()
         .sqrt();
     let unit = 2f64.powi(-(length.log2().ceil() as i32)) as f32;
-    let mut most = [0.0f64; 2];
+    let policies = policies();
+    let mut most = [[0.0f64; 2]; 5];
     for (run, copies) in arrangements.iter().copied() {
         let scales = hostile(count, run, copies);
         let scales: Vec<f32> = scales.iter().map(|scale| scale * unit).collect();
-        let policies = policies();
         let some = if run * copies == 1 { policies.len() } else { 1 };
-        for clipping in &policies[..some] {
+        for ((_, clipping), most) in policies[..some].iter().zip(&mut most) {
             let with = sums(model, clipping, &scales, count, &output);
             for removed in [0, count / 3, count - 1] {
                 let mut neighbour = scales.clone();
@@ -142,8 +145,11 @@ fn assert_bounded_in<M: Module>(
         }
     }
     // Shown by `cargo test --release -p tacita --test engine hostile -- --nocapture`.
-    let [gradient, directions] = most;
-    println!("{what}, {count} records: moved by {gradient:.6} C, directions by {directions:.6}");
+    for ((name, _), [gradient, directions]) in policies.iter().zip(most) {
+        println!(
+            "{what}, {count} records, {name}: moved by {gradient:.6} C, directions by {directions:.6}"
+        );
+    }
 }
 
 /// How far the gradient and the directions moved.
