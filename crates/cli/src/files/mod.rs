@@ -6,7 +6,7 @@ pub use times::hide_times;
 
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// Writes beside the file and renames, so that no reader sees half of it.
@@ -36,6 +36,19 @@ pub fn write_lasting(path: &Path, bytes: &[u8]) -> Result<()> {
         Some(folder) if cfg!(unix) => synced(folder),
         _ => Ok(()),
     }
+}
+
+/// Writes a new file that only its owner can read, where the system knows such a thing, so that it outlives a crash.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Locks a file, or where the system can a folder, against other processes.
