@@ -120,19 +120,24 @@ fn estimate(coins: &Coins, delta: f64) -> f64 {
 }
 
 /// How likely right guesses like these are at most, if the mechanism keeps its certified curve: all numbers of guesses
-/// and both methods together. `epsilon` and `delta` are a point of the curve.
+/// together.
+///
+/// Every point of the curve and the curve as a whole bound the probability of the same event, so the least of these bounds
+/// holds; only the numbers of guesses are chances to be wrong.
 ///
 /// # Guarantee
 /// For every x, it is at most x with probability at most x, if the curve is kept. So an alarm at
 /// [`FALSE_ALARM_RATE`] is false in at most one of a million runs. Checked by `honest_mechanisms_raise_no_alarm`.
-pub fn chance_upper(coins: &Coins, curve: &Curve, epsilon: f64, delta: f64) -> f64 {
+pub fn chance_upper(coins: &Coins, curve: &Curve) -> f64 {
     let counts = guess_counts(coins.count());
-    let tests = 2.0 * counts.len() as f64;
     let each = counts.iter().map(|made| {
         let guesses = coins.guess(*made);
-        one_run::chance_upper(guesses, epsilon, delta).min(f_dp::chance_upper(guesses, curve))
+        let points = curve.points().iter();
+        points
+            .map(|point| one_run::chance_upper(guesses, point.epsilon, point.delta))
+            .fold(f_dp::chance_upper(guesses, curve), f64::min)
     });
-    (tests * each.fold(1.0, f64::min)).min(1.0)
+    (counts.len() as f64 * each.fold(1.0, f64::min)).min(1.0)
 }
 
 #[cfg(test)]

@@ -108,15 +108,6 @@ pub fn epsilon_lower(guesses: Guesses, delta: f64, error: f64) -> f64 {
     .0
 }
 
-/// The largest μ that so many right guesses refute, except with probability `error`; 0 if none is. The mechanism is
-/// then not μ-GDP.
-pub fn mu_lower(guesses: Guesses, error: f64) -> f64 {
-    boundary(1e-3, 12.0, |mu| {
-        Curve::gaussian(mu).is_ok_and(|curve| !refutes(guesses, &curve, error))
-    })
-    .0
-}
-
 /// ε at `delta` of the largest Gaussian that is refuted: a lower bound for mechanisms whose curve is that of a Gaussian,
 /// as full batches have it; for others an estimate.
 pub fn gaussian_epsilon(mu: f64, delta: f64) -> Result<f64, AccountError> {

@@ -20,6 +20,7 @@ pub struct Point {
 pub struct Curve {
     /// (slope, height at 0), slopes falling; only lines that are lowest somewhere.
     lines: Vec<(f64, f64)>,
+    points: Vec<Point>,
 }
 
 impl Curve {
@@ -36,6 +37,7 @@ impl Curve {
         lines.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.total_cmp(&b.1)));
         Self {
             lines: lowest(lines),
+            points: points.to_vec(),
         }
     }
 
@@ -76,6 +78,11 @@ impl Curve {
         rising
             .map(|(slope, height)| (found - height) / slope)
             .fold(0.0, f64::max)
+    }
+
+    /// The points it was made of, all of which hold.
+    pub fn points(&self) -> &[Point] {
+        &self.points
     }
 
     /// Slopes and heights, the steepest first.

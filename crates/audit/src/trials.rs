@@ -8,6 +8,7 @@
 //! Nasr et al. 2023 (arXiv:2302.07956) turn the limits into a bound of μ, which is far tighter than one of ε at a small
 //! δ, and holds for mechanisms whose trade-off curve is that of a Gaussian.
 
+use crate::Curve;
 use crate::binomial::{success_lower, success_upper};
 use crate::normal::quantile;
 
@@ -47,6 +48,22 @@ impl Trials {
             success_lower(self.inside, self.found, 0.5 * error),
             success_upper(self.outside, self.false_alarms, 0.5 * error),
         )
+    }
+
+    /// Whether trials like these have a probability of at most `error` under a curve. It should be certified for what
+    /// one trial releases.
+    ///
+    /// ```
+    /// use tacita_audit::{Curve, trials::Trials};
+    ///
+    /// let trials = Trials { inside: 1000, found: 800, outside: 1000, false_alarms: 200 };
+    /// assert!(trials.refutes(&Curve::gaussian(1.0)?, 1e-6));
+    /// assert!(!trials.refutes(&Curve::gaussian(1.7)?, 1e-6));
+    /// # Ok::<(), tacita_accounting::AccountError>(())
+    /// ```
+    pub fn refutes(&self, curve: &Curve, error: f64) -> bool {
+        let (found, false_alarms) = self.limits(error);
+        found > curve.most_found(false_alarms)
     }
 
     /// μ is not smaller, except with probability `error`, if the mechanism's trade-off curve is that of a Gaussian.

@@ -127,37 +127,41 @@ fn limits_of_independent_trials_hold_as_often_as_stated() {
 fn honest_mechanisms_raise_no_alarm() {
     let mut random = Random(4);
     let mu = 0.9;
-    let epsilon = epsilon_of_mu(mu, DELTA).unwrap();
     let curve = Curve::gaussian(mu).unwrap();
     for _ in 0..1200 {
         let (scores, coins) = gaussian(&mut random, 120, mu);
         let coins = Coins::new(&scores, &coins).unwrap();
-        assert!(chance_upper(&coins, &curve, epsilon, DELTA) > FALSE_ALARM_RATE);
+        assert!(chance_upper(&coins, &curve) > FALSE_ALARM_RATE);
     }
 }
 
-/// Power: half the noise, or none, is found.
+/// Power. Independent trials find half of the noise missing with 1,000 canaries; one run finds all of it missing where ε is
+/// small.
 #[test]
-fn a_mechanism_with_half_the_noise_raises_an_alarm() {
+fn noise_that_is_missing_raises_an_alarm() {
     let mut random = Random(5);
     let mu = 0.96; // ε = 4 at δ = 1e-5
-    let epsilon = epsilon_of_mu(mu, DELTA).unwrap();
     let curve = Curve::gaussian(mu).unwrap();
-    let alarms = |random: &mut Random, canaries: usize, real: f64| {
+    let alarms = |random: &mut Random, real: f64| {
         let runs = (0..20).filter(|_| {
-            let (scores, coins) = gaussian(random, canaries, real);
-            let coins = Coins::new(&scores, &coins).unwrap();
-            chance_upper(&coins, &curve, epsilon, DELTA) <= FALSE_ALARM_RATE
+            let (scores, coins) = gaussian(random, 1000, real);
+            Trials::above(0.5 * real, &scores, &coins).refutes(&curve, FALSE_ALARM_RATE)
         });
         runs.count()
     };
-    assert_eq!(alarms(&mut random, 2000, 2.0 * mu), 20);
-    assert_eq!(alarms(&mut random, 100, 40.0), 20);
-    assert_eq!(alarms(&mut random, 2000, mu), 0);
+    assert_eq!(
+        (alarms(&mut random, 2.0 * mu), alarms(&mut random, mu)),
+        (20, 0)
+    );
+    // ε = 1 at δ = 1e-5.
+    let curve = Curve::gaussian(0.27).unwrap();
+    let (scores, coins) = gaussian(&mut random, 400, 40.0);
+    let coins = Coins::new(&scores, &coins).unwrap();
+    assert!(chance_upper(&coins, &curve) <= FALSE_ALARM_RATE);
 }
 
-/// Power of every method, for whoever wonders what to expect. Randomised response: within a tenth of ε = 2 with 4,000
-/// canaries. Gaussian of ε = 4: 0.85 of it through independent trials, 0.8 through the curve, 0.4 through (ε, δ).
+/// Power of every method, for whoever wonders what to expect, with 4,000 canaries. Randomised response: within a tenth of
+/// ε = 2. Gaussian of ε = 4: 0.85 of it through independent trials, 0.4 through (ε, δ).
 #[test]
 fn bounds_are_as_near_as_the_documents_say() {
     let mut random = Random(6);
@@ -172,11 +176,9 @@ fn bounds_are_as_near_as_the_documents_say() {
     let trials = Trials::above(0.5 * mu, &scores, &coins);
     let by_trials = epsilon_of_mu(trials.mu_lower(0.05), DELTA).unwrap() / proved;
     let coins = Coins::new(&scores, &coins).unwrap();
-    let by_curve = f_dp::mu_lower(coins.guess(4000), 0.05);
-    let by_curve = f_dp::gaussian_epsilon(by_curve, DELTA).unwrap() / proved;
     let by_point = measure(&coins, &QUESTION).epsilon_lower / proved;
-    println!("trials {by_trials:.3}, curve {by_curve:.3}, (ε, δ) {by_point:.3}");
-    assert!(by_trials > 0.8 && by_curve > 0.75 && by_point > 0.3);
+    println!("trials {by_trials:.3}, (ε, δ) {by_point:.3}");
+    assert!(by_trials > 0.8 && by_point > 0.35);
 }
 
 /// Poisson sampling: the likelihood ratio of all steps is a score whose curve is that of the plan.
@@ -197,8 +199,7 @@ fn evidence_of_sampled_steps_tells_members_from_others() {
             evidence.score()
         })
         .collect();
-    let coins = Coins::new(&scores, &coins).unwrap();
-    let mu = f_dp::mu_lower(coins.guess(1000), 0.05);
+    let mu = Trials::above(0.0, &scores, &coins).mu_lower(0.05);
     // The limit theorem: μ² = steps · rate² (e − 1).
     let limit = (steps as f64 * rate * rate * 1_f64.exp_m1()).sqrt();
     assert!(mu > 0.7 * limit && mu < 1.1 * limit, "{mu} {limit}");

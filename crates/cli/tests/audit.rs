@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{files, fresh, json, path, printed, refused, summary, tacita, text};
+use common::{empty, files, fresh, json, path, printed, refused, summary, tacita, text};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -131,19 +131,25 @@ fn changed_audits_are_refused(folder: &Path) {
     );
     fs::write(folder.join("audit.json"), &audit).unwrap();
 
-    edit(
-        folder,
-        "audit.json",
-        "\"epsilon_lower\": ",
-        "\"epsilon_lower\": 3",
-    );
-    fs::write(
-        folder.join("audit.json"),
-        audit.replace("\"raised\": false", "\"raised\": true"),
-    )
-    .unwrap();
-    let found = refusals(&verify(folder).unwrap());
-    assert!(found.contains("ALARM"), "{found}");
+    for (key, value, found) in [
+        (
+            "epsilon_lower",
+            serde_json::json!(3.0),
+            "and it states ε ≥ 3",
+        ),
+        ("alarm", serde_json::json!({ "raised": true }), "ALARM"),
+        (
+            "private",
+            serde_json::json!(false),
+            "disagree on whether the run is private",
+        ),
+    ] {
+        let mut changed: Value = serde_json::from_str(&audit).unwrap();
+        changed[key] = value;
+        fs::write(folder.join("audit.json"), changed.to_string()).unwrap();
+        let refused = refusals(&verify(folder).unwrap());
+        assert!(refused.contains(found), "{key}: {refused}");
+    }
     fs::write(folder.join("audit.json"), &audit).unwrap();
 
     let model = folder.join("model.safetensors");
@@ -200,7 +206,7 @@ fn an_attack_without_canaries_is_an_indication_and_not_private() {
         &["attack", path(&folder), "--out", path(&inside)],
         &["may be published"],
     );
-    let out = fresh("audit", "attack.json");
+    let out = empty("audit", "attack-out").join("attack.json");
     let words = printed(&["attack", path(&folder), "--out", path(&out)]);
     assert!(words.starts_with("NOT PRIVATE"), "{words}");
     assert!(words.contains("indication") && words.contains("loss") && words.contains("likelihood"));
@@ -218,20 +224,34 @@ fn an_attack_without_canaries_is_an_indication_and_not_private() {
 /// 0.0924 (scipy 1.14.1, `norm.cdf(norm.ppf(0.01) + 1)`: 0.09236).
 #[test]
 fn the_risks_of_a_gaussian_are_the_known_ones() {
-    let plan = ["account", "--rate", "1", "--steps", "1", "--noise", "1", "--delta", "1e-5"];
+    let plan = [
+        "account", "--rate", "1", "--steps", "1", "--noise", "1", "--delta", "1e-5",
+    ];
     let words = printed(&[&plan[..], &["--risk"]].concat());
-    assert!(words.contains("an attacker who accepts 1 % false alarms finds at most 9."), "{words}");
+    assert!(
+        words.contains("an attacker who accepts 1 % false alarms finds at most 9."),
+        "{words}"
+    );
     let json: Value =
         serde_json::from_str(&printed(&[&plan[..], &["--risk", "--json"]].concat())).unwrap();
     let risk = &json["risk"];
     let at = |index: usize, key: &str| risk["membership"][index][key].as_f64().unwrap();
     assert_eq!(at(2, "false_alarms"), 0.01);
-    assert!(at(2, "found_upper") >= 0.092_36 && at(2, "found_upper") < 0.095, "{risk}");
-    assert!(at(2, "found_lower") <= 0.092_36 && at(2, "found_lower") > 0.07, "{risk}");
+    assert!(
+        at(2, "found_upper") >= 0.092_36 && at(2, "found_upper") < 0.095,
+        "{risk}"
+    );
+    assert!(
+        at(2, "found_lower") <= 0.092_36 && at(2, "found_lower") > 0.07,
+        "{risk}"
+    );
     let mu = risk["gaussian"]["mu_upper"].as_f64().unwrap();
     assert!((mu - 1.0).abs() < 0.02, "{mu}");
     // A record guessed with probability 1 % is guessed with at most as much as an attack finds.
-    assert_eq!(risk["reconstruction"][2]["success_upper"], risk["membership"][2]["found_upper"]);
+    assert_eq!(
+        risk["reconstruction"][2]["success_upper"],
+        risk["membership"][2]["found_upper"]
+    );
     let belief = risk["beliefs"][2]["posterior_upper"].as_f64().unwrap();
     assert!(belief > 0.9 && belief < 1.0, "{belief}");
 }

@@ -110,8 +110,7 @@ fn the_figures(
     );
     // A point of the curve alone: weaker than the whole, so what it refutes is refuted.
     let curve = Curve::through(proved.upper, delta);
-    let refuted = coins
-        .is_ok_and(|coins| chance_upper(&coins, &curve, proved.upper, delta) <= FALSE_ALARM_RATE);
+    let refuted = coins.is_ok_and(|coins| chance_upper(&coins, &curve) <= FALSE_ALARM_RATE);
     let raised = audit["alarm"]["raised"].as_bool() != Some(false);
     findings.expect(
         !refuted && !raised,

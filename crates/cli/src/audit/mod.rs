@@ -16,7 +16,7 @@ use crate::run::canaries::CanaryCoins;
 use crate::run::{RunFolder, RunRecord, workbench};
 use crate::run_files::RunFiles;
 use crate::{device, files, tune};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use scores::{score_words, scores};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -43,7 +43,7 @@ pub fn open(path: &Path, confidence: f64) -> Result<AuditFacts> {
     let ledger = tacita::read_ledger_file(&folder.ledger())?;
     let sealed = sealed(&ledger, path)?;
     check_finished(&folder, &ledger, path)?;
-    let coins = coins(&folder, sealed)?;
+    let coins = CanaryCoins::of(&folder, sealed)?;
     let report = report::read(path)?;
     let audit = measured(&folder, &record, &coins, &report, confidence)?;
     let text = format!("{:#}\n", serde_json::to_value(&audit)?);
@@ -80,21 +80,6 @@ fn check_finished(folder: &RunFolder, ledger: &LedgerRecord, path: &Path) -> Res
     Ok(())
 }
 
-/// The coins, sealed or opened before.
-fn coins(folder: &RunFolder, sealed: &SealedCanaries) -> Result<CanaryCoins> {
-    let Some(before) = report::audit_of(folder)? else {
-        return CanaryCoins::read(folder, sealed);
-    };
-    let coins = CanaryCoins::opened(&before.secret, &before.coins)?;
-    if coins.seal() != *sealed {
-        bail!(
-            "{} opens other canaries than the ledger sealed; restore it from a copy",
-            folder.audit().display()
-        );
-    }
-    Ok(coins)
-}
-
 fn measured(
     folder: &RunFolder,
     record: &RunRecord,
@@ -112,7 +97,7 @@ fn measured(
     let (epsilon_upper, delta) = report.bound();
     let found = measure(&ranked, &Question { delta, confidence });
     let chance = match epsilon_upper {
-        Some(epsilon) => chance_upper(&ranked, &curve(report), epsilon, delta),
+        Some(_) => chance_upper(&ranked, &curve(report)),
         None => 1.0,
     };
     let model = fs::read(folder.model())

@@ -125,8 +125,8 @@ impl AuditFacts {
                  Do not release the model, and report what you did"
             ),
             false => format!(
-                "no alarm: one is raised at a probability of {}, and right guesses like these have up to {chance} under the \
-                 guarantee",
+                "no alarm: under the guarantee, right guesses like these have a probability of up to {chance}; an alarm is raised \
+                 at {}",
                 exact(false_alarm_rate)
             ),
         }

@@ -8,6 +8,7 @@
 use super::run_folder::RunFolder;
 use super::settings::Settings;
 use crate::files::write_private;
+use crate::report;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -89,8 +90,22 @@ impl CanaryCoins {
         write_private(&folder.canary_coins(), text.as_bytes())
     }
 
+    /// Those of a run, sealed or opened.
+    pub fn of(folder: &RunFolder, sealed: &SealedCanaries) -> Result<Self> {
+        let Some(audit) = report::audit_of(folder)? else {
+            return Self::read(folder, sealed);
+        };
+        let coins = Self::opened(&audit.secret, &audit.coins)?;
+        ensure!(
+            coins.seal() == *sealed,
+            "{} opens other canaries than the ledger sealed; restore it from a copy",
+            folder.audit().display()
+        );
+        Ok(coins)
+    }
+
     /// Reads those that a ledger sealed.
-    pub fn read(folder: &RunFolder, sealed: &SealedCanaries) -> Result<Self> {
+    fn read(folder: &RunFolder, sealed: &SealedCanaries) -> Result<Self> {
         let path = folder.canary_coins();
         let text = fs::read_to_string(&path).with_context(|| {
             format!(

@@ -49,7 +49,7 @@ fn resume_locked(
         data.about.origin
     );
     let data = match &ledger.label.canaries {
-        Some(sealed) => CanaryCoins::read(folder, sealed)?.join(data, &run.settings)?,
+        Some(sealed) => CanaryCoins::of(folder, sealed)?.join(data, &run.settings)?,
         None => data,
     };
     // Before its first step there is nothing else to take the weights from.

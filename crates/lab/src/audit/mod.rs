@@ -80,16 +80,17 @@ pub struct Power {
     #[serde(flatten)]
     setting: Setting,
     proved_upper: f64,
-    /// White box, by the shape of the certified curve: the least noise, over the plan's, that is refuted, as an ε.
+    /// White box, by independent trials and the shape of the certified curve: the least noise, over the plan's, that is
+    /// refuted, as an ε.
     white_box_by_shape: f64,
-    /// White box, by independent trials of a Gaussian; exact for full batches.
+    /// The same by the shape of a Gaussian, which is that of full batches.
     white_box_by_trials: f64,
     /// White box, by (ε, δ) alone, all methods together.
     white_box_by_point: f64,
     /// Black box, by (ε, δ) alone, all methods together.
     black_box_by_point: f64,
-    /// Black box, by the shape of the certified curve.
-    black_box_by_shape: f64,
+    /// Black box: the ε of a Gaussian that fits, an estimate.
+    black_box_estimate: f64,
 }
 
 impl Setting {
@@ -164,7 +165,7 @@ pub fn honest(setting: Setting, runs: u64) -> Result<Honest> {
                 confidence: 1.0 - ERROR,
             };
             let measured = measure(&coins, &question).epsilon_lower;
-            let chance = chance_upper(&coins, &certified, proved, DELTA);
+            let chance = chance_upper(&coins, &certified);
             tally.bounds_above_proof += u64::from(measured > proved);
             tally.alarms += u64::from(chance <= FALSE_ALARM_RATE);
             tally.least_chance = tally.least_chance.min(chance);
@@ -206,27 +207,25 @@ pub fn power(setting: Setting, seed: u64) -> Result<Power> {
     Ok(Power {
         setting,
         proved_upper: proved,
-        white_box_by_shape: by_shape(&plan, &white)?,
+        white_box_by_shape: by_shape(&plan, &trials)?,
         white_box_by_trials: f_dp::gaussian_epsilon(trials.mu_lower(ERROR), DELTA)?,
         white_box_by_point: measure(&white, &question).epsilon_lower,
         black_box_by_point: measure(&black, &question).epsilon_lower,
-        black_box_by_shape: by_shape(&plan, &black)?,
+        black_box_estimate: measure(&black, &question).epsilon_estimate,
     })
 }
 
-/// ε of the plan with the least noise whose curve is refuted. A bound for mechanisms whose curve has the shape of the
-/// plan's.
-fn by_shape(plan: &CheckedPlan, coins: &Coins) -> Result<f64> {
-    let guesses = coins.guess(coins.count() / 2);
-    let refuted = |more: f64| -> Result<bool> {
-        Ok(f_dp::refutes(guesses, &curve(plan.ledger(), more)?, ERROR))
-    };
-    let (mut low, mut high) = (1.0, 16.0);
+/// ε of the plan with the least noise whose curve is refuted by independent trials. A bound for mechanisms whose curve has
+/// the shape of the plan's.
+fn by_shape(plan: &CheckedPlan, trials: &Trials) -> Result<f64> {
+    let refuted =
+        |more: f64| -> Result<bool> { Ok(trials.refutes(&curve(plan.ledger(), more)?, ERROR)) };
+    let (mut low, mut high) = (1.0_f64, 16.0_f64);
     if !refuted(high)? {
         return Ok(0.0);
     }
     for _ in 0..10 {
-        let middle = (low * high as f64).sqrt();
+        let middle = (low * high).sqrt();
         match refuted(middle)? {
             true => high = middle,
             false => low = middle,
@@ -249,9 +248,8 @@ fn noisier(plan: &Ledger, more: f64) -> Result<Ledger> {
 
 /// Its certified curve.
 fn curve(plan: &Ledger, more: f64) -> Result<Curve> {
-    let epsilons: Vec<f64> = (0..60).map(|k| 0.1 * f64::from(k)).collect();
-    let pld = Pld::default().with_relative_width(1e-2);
-    let deltas = pld.curve(&noisier(plan, more)?, &epsilons)?;
+    let epsilons: Vec<f64> = (0..80).map(|k| 0.1 * f64::from(k)).collect();
+    let deltas = Pld::default().curve(&noisier(plan, more)?, &epsilons)?;
     let points: Result<Vec<Point>> = (epsilons.into_iter().zip(deltas))
         .map(|(epsilon, delta)| {
             let delta = delta.upper_bound().ok_or_else(|| anyhow!("no proof"))?;

@@ -38,7 +38,12 @@ struct Results {
 /// Runs `tacita-lab audit`.
 pub fn run(args: &Args) -> Result<()> {
     let kinds = |canaries| {
-        [("full batch", 1.0, 5), ("Poisson", 0.2, 20)].map(|(sampling, rate, steps)| Setting {
+        [
+            ("full batch", 1.0, 5),
+            ("Poisson", 0.5, 10),
+            ("Poisson", 0.1, 40),
+        ]
+        .map(|(sampling, rate, steps)| Setting {
             sampling,
             rate,
             steps,

@@ -8,11 +8,11 @@ use tacita::{Clipping, Keys, Plan, Session, SessionOptions};
 /// first, it would not be.
 #[test]
 fn a_round_whose_noise_cannot_be_drawn_is_spent_all_the_same() {
-    let plan = Plan::with_noise(4.0, 1e-5)
+    let plan = Plan::with_noise(1e12, 1e-5)
         .public_record_count(10)
         .expected_batch(10)
         .steps(2)
-        .clipping(Clipping::abadi(1e30))
+        .clipping(Clipping::abadi(1e20))
         .calibrate()
         .unwrap();
     let (canaries, model) = (Canaries::half(20), Table::new(20));

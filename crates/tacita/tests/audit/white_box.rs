@@ -86,9 +86,8 @@ fn attack(plan: &CheckedPlan, canaries: usize, seed: u64) -> Seen {
     }
 }
 
-/// A plan of ε about 4.
-fn plan(records: u64, batch: u64, steps: u64) -> CheckedPlan {
-    let plan = Plan::new(tacita::Budget::new(4.0, DELTA))
+fn plan(epsilon: f64, records: u64, batch: u64, steps: u64) -> CheckedPlan {
+    let plan = Plan::new(tacita::Budget::new(epsilon, DELTA))
         .public_record_count(records)
         .expected_batch(batch)
         .steps(steps)
@@ -96,17 +95,22 @@ fn plan(records: u64, batch: u64, steps: u64) -> CheckedPlan {
     plan.calibrate().unwrap()
 }
 
-/// The certified curve of a plan with this much more noise.
-fn curve(plan: &Ledger, more: f64) -> Curve {
+/// A plan with this much more noise.
+fn noisier(plan: &Ledger, more: f64) -> Ledger {
     let mut ledger = Ledger::new(plan.neighbours());
     for round in plan.rounds() {
         let mut round = round.clone();
         round.noise_multipliers.iter_mut().for_each(|z| *z *= more);
         ledger.push(round).unwrap();
     }
-    let epsilons: Vec<f64> = (0..60).map(|k| 0.1 * f64::from(k)).collect();
-    let deltas = Pld::default().with_relative_width(1e-2);
-    let deltas = deltas.curve(&ledger, &epsilons).unwrap();
+    ledger
+}
+
+/// Its certified curve.
+fn curve(plan: &Ledger, more: f64) -> Curve {
+    let ledger = noisier(plan, more);
+    let epsilons: Vec<f64> = (0..80).map(|k| 0.1 * f64::from(k)).collect();
+    let deltas = Pld::default().curve(&ledger, &epsilons).unwrap();
     let points = epsilons.iter().zip(deltas).map(|(epsilon, delta)| Point {
         epsilon: *epsilon,
         delta: delta.upper_bound().unwrap(),
@@ -117,7 +121,7 @@ fn curve(plan: &Ledger, more: f64) -> Curve {
 /// Every record takes part in every step: the curve is that of a Gaussian, and all trials are independent.
 #[test]
 fn the_sums_of_full_batches_betray_most_of_the_proved_epsilon() {
-    let plan = plan(1000, 1000, 4);
+    let plan = plan(4.0, 1000, 1000, 4);
     let proved = plan.epsilon().upper_bound().unwrap();
     let seen = attack(&plan, 2000, 31);
     // "In" where it is likelier.
@@ -132,12 +136,11 @@ fn the_sums_of_full_batches_betray_most_of_the_proved_epsilon() {
 /// there is at least, if the curve has the shape of the plan's.
 #[test]
 fn the_sums_of_sampled_steps_betray_most_of_the_proved_epsilon() {
-    let plan = plan(1000, 200, 10);
+    let plan = plan(4.0, 2000, 1000, 10);
     let proved = plan.epsilon().upper_bound().unwrap();
-    let seen = attack(&plan, 2000, 32);
-    let coins = Coins::new(&seen.scores, &seen.coins).unwrap();
-    let guesses = coins.guess(1000);
-    let refuted = |more: f64| f_dp::refutes(guesses, &curve(plan.ledger(), more), 0.05);
+    let seen = attack(&plan, 4000, 32);
+    let trials = Trials::above(0.0, &seen.scores, &seen.coins);
+    let refuted = |more: f64| trials.refutes(&curve(plan.ledger(), more), 0.05);
     assert!(!refuted(1.0), "the plan's own curve is refuted");
     let (mut low, mut high) = (1.0, 3.0);
     assert!(refuted(high));
@@ -149,17 +152,8 @@ fn the_sums_of_sampled_steps_betray_most_of_the_proved_epsilon() {
             low = middle;
         }
     }
-    let mut noisier = Ledger::new(plan.ledger().neighbours());
-    for round in plan.ledger().rounds() {
-        let mut round = round.clone();
-        round.noise_multipliers.iter_mut().for_each(|z| *z *= high);
-        noisier.push(round).unwrap();
-    }
-    let measured = Pld::default()
-        .epsilon(&noisier, DELTA)
-        .unwrap()
-        .lower_bound()
-        .unwrap();
+    let noisier = Pld::default().epsilon(&noisier(plan.ledger(), high), DELTA);
+    let measured = noisier.unwrap().lower_bound().unwrap();
     println!("Poisson: proved {proved:.3}, measured {measured:.3} (noise × {high:.3} refuted)");
     assert!(measured > 0.7 * proved, "{measured} of {proved}");
 }
@@ -168,14 +162,16 @@ fn the_sums_of_sampled_steps_betray_most_of_the_proved_epsilon() {
 /// below 1e-6 (binomial).
 #[test]
 fn honest_runs_raise_no_alarm_and_their_bounds_hold() {
-    let plan = plan(200, 40, 8);
+    let plan = plan(4.0, 200, 40, 8);
     let proved = plan.epsilon().upper_bound().unwrap();
     let certified = curve(plan.ledger(), 1.0);
     let mut wrong = 0;
     for seed in 0..10 {
         let seen = attack(&plan, 400, 100 + seed);
         let coins = Coins::new(&seen.scores, &seen.coins).unwrap();
-        assert!(chance_upper(&coins, &certified, proved, DELTA) > FALSE_ALARM_RATE);
+        assert!(chance_upper(&coins, &certified) > FALSE_ALARM_RATE);
+        let trials = Trials::above(0.0, &seen.scores, &seen.coins);
+        assert!(!trials.refutes(&certified, FALSE_ALARM_RATE));
         let question = Question {
             delta: DELTA,
             confidence: 0.95,
@@ -185,13 +181,12 @@ fn honest_runs_raise_no_alarm_and_their_bounds_hold() {
     assert!(wrong <= 6, "{wrong} of 10 bounds exceed what is proved");
 }
 
-/// The same run beside the curve of a plan with three times the noise: as if two thirds of the noise were missing.
+/// A run beside the curve of a plan with twice the noise: as if half of the noise were missing.
 #[test]
-fn noise_that_is_missing_raises_an_alarm() {
-    let plan = plan(1000, 1000, 4);
-    let claimed = curve(plan.ledger(), 3.0);
+fn half_of_the_noise_missing_raises_an_alarm() {
+    let plan = plan(10.0, 1000, 1000, 4);
+    let claimed = curve(plan.ledger(), 2.0);
     let seen = attack(&plan, 1000, 33);
-    let coins = Coins::new(&seen.scores, &seen.coins).unwrap();
-    let chance = f_dp::chance_upper(coins.guess(1000), &claimed);
-    assert!(chance <= FALSE_ALARM_RATE, "{chance:e}");
+    let trials = Trials::above(0.0, &seen.scores, &seen.coins);
+    assert!(trials.refutes(&claimed, FALSE_ALARM_RATE), "{trials:?}");
 }

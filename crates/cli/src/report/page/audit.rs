@@ -2,7 +2,7 @@
 
 use super::html::{paragraph, section, table};
 use crate::report::audit_facts::{AuditFacts, CAVEAT};
-use tacita_accounting::decimal::{count, down, up};
+use tacita_accounting::decimal::{count, down, exact, percent_up, up};
 
 /// The section, if the run was audited.
 pub fn render(audit: Option<&AuditFacts>) -> String {
@@ -29,9 +29,42 @@ pub fn render(audit: Option<&AuditFacts>) -> String {
             audit.score
         )),
         bounds(audit),
+        found(audit),
         paragraph(CAVEAT),
     ];
     section("audit", "An attack on this run", &body.concat())
+}
+
+/// What the attack finds, beside what is proved of every attack.
+fn found(audit: &AuditFacts) -> String {
+    let rows: Vec<Vec<String>> = (audit.attack.iter())
+        .map(|point| {
+            vec![
+                format!("{} %", exact(100.0 * point.false_alarms)),
+                format!(
+                    "{:.1} % ({:.1} to {:.1} %)",
+                    100.0 * point.found,
+                    100.0 * point.found_from,
+                    100.0 * point.found_to
+                ),
+                match point.proved_upper {
+                    Some(upper) => format!("≤ {}", percent_up(upper)),
+                    None => "none".to_string(),
+                },
+            ]
+        })
+        .collect();
+    match rows.is_empty() {
+        true => String::new(),
+        false => table(
+            &[
+                "Canaries wrongly named",
+                "Found, with a band for chance",
+                "Proved",
+            ],
+            &rows,
+        ),
+    }
 }
 
 fn bounds(audit: &AuditFacts) -> String {
