@@ -20,6 +20,7 @@
 mod bad_record;
 mod batch;
 mod builtin;
+mod canaries;
 mod data_set;
 mod digits;
 mod distinct;
@@ -50,6 +51,7 @@ mod word_vectors;
 pub use bad_record::{BadRecords, Listed};
 pub use batch::{Labelled, Labels};
 pub use builtin::Builtin;
+pub use canaries::Canaries;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
 pub use hex::hex;

@@ -4,6 +4,8 @@ use super::accountants::{Choice, Choices};
 use super::run_size::SizeArgs;
 use super::statement::{check_finite, circumstances, figure, short, to_json, warrant};
 use crate::plot;
+use crate::report::figures;
+use crate::report::risk::{Risk, risk};
 use crate::run::{PartOfSearch, RunFolder};
 use crate::tune;
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -44,6 +46,9 @@ pub struct Args {
     /// pld, rdp, gdp, zcdp, tcdp or all
     #[arg(long, value_name = "NAME", default_value = "pld", value_parser = Choices::parse)]
     accountant: Choices,
+    /// Also state what it means: attacks, suspicions, guesses at a record (needs --delta)
+    #[arg(long, requires = "delta")]
+    risk: bool,
     /// Print JSON instead of a statement
     #[arg(long)]
     json: bool,
@@ -54,6 +59,7 @@ pub struct Args {
 
 /// What one accountant says of one ledger.
 struct Answer {
+    risk: Option<Risk>,
     choice: Choice,
     epsilon: Option<Reading>,
     delta: Option<Reading>,
@@ -251,11 +257,25 @@ fn answer(args: &Args, choice: Choice, ledger: &Ledger, work: &SharedWork) -> Re
         Some(epsilon) => Some(check_finite(work.delta(&*accountant, ledger, epsilon)?)?),
         None => None,
     };
+    let risk = match (args.risk, epsilon.and_then(Reading::upper_bound)) {
+        (true, Some(upper)) => risk_of(ledger, upper, args.delta)?,
+        _ => None,
+    };
     Ok(Answer {
+        risk,
         choice,
         epsilon,
         delta,
     })
+}
+
+/// The risks of a ledger. They are those of its certified curve, whatever accountant was asked for.
+fn risk_of(ledger: &Ledger, upper: f64, delta: Option<f64>) -> Result<Option<Risk>> {
+    let (Some(delta), true) = (delta, upper <= figures::MEANINGLESS) else {
+        return Ok(None);
+    };
+    let curve = figures::curve(ledger, figures::CURVE_END * upper, 0.0)?;
+    Ok(risk(&curve, delta))
 }
 
 fn object(args: &Args, label: &str, answer: &Answer) -> Value {
@@ -279,6 +299,9 @@ fn object(args: &Args, label: &str, answer: &Answer) -> Value {
             object.insert("delta".to_string(), to_json(delta));
         }
         (None, None) => {}
+    }
+    if let Some(risk) = &answer.risk {
+        object.insert("risk".to_string(), json!(risk));
     }
     Value::Object(object)
 }
@@ -307,6 +330,10 @@ fn text(args: &Args, label: &str, ledger: &Ledger, answers: &[Answer]) -> String
                 );
             }
         }
+    }
+    let risk = answers.iter().find_map(|answer| answer.risk.as_ref());
+    for sentence in risk.iter().flat_map(|risk| risk.sentences()) {
+        text += &format!("  risk        {sentence}\n");
     }
     if let (Choices::One(choice), [_]) = (args.accountant, answers) {
         text += &format!("  accountant  {}\n", choice.describe());

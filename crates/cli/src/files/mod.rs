@@ -45,6 +45,19 @@ pub fn write_lasting(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
+/// Writes a new file that only its owner can read, where the system knows such a thing, so that it outlives a crash.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
 /// Locks a file, or where the system can a folder, against other processes.
 pub fn lock(path: &Path) -> Result<File> {
     let unlocked = || format!("cannot lock {}", path.display());

@@ -13,7 +13,7 @@ pub use standard::{Cell, ROW_LENGTH, Standard, moments, moments_length};
 pub use targets::Targets;
 pub use tokens::Tokens;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use tacita::Records;
@@ -67,6 +67,16 @@ impl RecordSet {
     /// The class of each record; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
         self.targets().classes()
+    }
+
+    /// The same records with others of the same kind after them.
+    pub fn followed_by(self, others: &Self) -> Result<Self> {
+        Ok(match (self, others) {
+            (Self::Images(all), Self::Images(more)) => Self::Images(all.followed_by(more)?),
+            (Self::Tokens(all), Self::Tokens(more)) => Self::Tokens(all.followed_by(more)?),
+            (Self::Rows(all), Self::Rows(more)) => Self::Rows(all.followed_by(more)?),
+            _ => bail!("records of another kind"),
+        })
     }
 
     /// The input of a model for these records.

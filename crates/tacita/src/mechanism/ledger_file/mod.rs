@@ -41,7 +41,7 @@ use tacita_accounting::{Ledger, Round};
 
 use contents::Contents;
 pub use error::LedgerFileError;
-pub use label::{AccountOfRun, Binding, LedgerLabel, SearchKind, SearchOfRun};
+pub use label::{AccountOfRun, Binding, LedgerLabel, SealedCanaries, SearchKind, SearchOfRun};
 pub(in crate::mechanism) use line::Chain;
 use line::{Block, Bound, FORMAT, Header, Published, Stop, sha256};
 pub use record::{LedgerRecord, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file};
