@@ -13,7 +13,7 @@ const COINS: &str = "canaries.do-not-publish.json";
 
 /// A short run with canaries.
 fn trained(name: &str, more: &[&str]) -> PathBuf {
-    let folder = fresh("audit", name);
+    let folder = fresh("canaries", name);
     let arguments = [
         "train", "--data", "digits", "--model", "logistic", "--steps", "4", "--audit", "120",
         "--out",
@@ -173,7 +173,7 @@ fn a_run_with_a_fixed_seed_is_audited_as_not_private() {
 
 #[test]
 fn what_cannot_be_audited_is_refused_with_a_remedy() {
-    let folder = fresh("audit", "without");
+    let folder = fresh("canaries", "without");
     let arguments = [
         "train", "--data", "digits", "--model", "logistic", "--steps", "1", "--out",
     ];
@@ -195,7 +195,7 @@ fn what_cannot_be_audited_is_refused_with_a_remedy() {
 /// An attack without canaries says what it is, and writes nowhere that may be published.
 #[test]
 fn an_attack_without_canaries_is_an_indication_and_not_private() {
-    let folder = fresh("audit", "attacked");
+    let folder = fresh("canaries", "attacked");
     let arguments = [
         "train", "--data", "digits", "--model", "logistic", "--steps", "3", "--out",
     ];
@@ -206,7 +206,7 @@ fn an_attack_without_canaries_is_an_indication_and_not_private() {
         &["attack", path(&folder), "--out", path(&inside)],
         &["may be published"],
     );
-    let out = empty("audit", "attack-out").join("attack.json");
+    let out = empty("canaries", "attack-out").join("attack.json");
     let words = printed(&["attack", path(&folder), "--out", path(&out)]);
     assert!(words.starts_with("NOT PRIVATE"), "{words}");
     assert!(words.contains("indication") && words.contains("loss") && words.contains("likelihood"));
