@@ -339,7 +339,9 @@ def shaped(values: bytes, shapes: Sequence[tuple[int, ...]]) -> list[npt.NDArray
     whole = np.frombuffer(values, dtype="<f4")
     sizes = [int(np.prod(shape)) for shape in shapes]
     if sum(sizes) != whole.size:
-        raise ArgumentError(f"a model of {whole.size} values does not have the shapes {list(shapes)}")
+        raise ArgumentError(
+            f"a model of {whole.size} values does not have the shapes {list(shapes)}"
+        )
     ends = np.cumsum(sizes)[:-1]
     return [
         part.reshape(shape).copy()

@@ -232,7 +232,9 @@ def _task(message: Message, *, of_site: bool) -> Task:
     if record is None:
         raise ArgumentError("the message is not from tacita.flower.Strategy")
     if not of_site and record[_PER_NODE] != 1:
-        raise ArgumentError("the node holds several clients: make its app by tacita.flower.site_app")
+        raise ArgumentError(
+            "the node holds several clients: make its app by tacita.flower.site_app"
+        )
     order, shapes = record[_ORDER], record[_SHAPES]
     assert isinstance(order, bytes) and isinstance(shapes, str)
     return Task(order, [tuple(shape) for shape in json.loads(shapes)])
