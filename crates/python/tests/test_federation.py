@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import tacita
 from tacita.federation import Plan, Server, Task
 
@@ -69,7 +68,9 @@ def test_faults_are_named_and_move_nothing():
         drawn = server.open_round(range(40))
         task = Task(server.order(drawn[0]), server.shapes)
         assert server.receive(drawn[0], task.answer(arrays(0.1))) is None
-        seen = [server.receive(client(drawn), bytes_of(server, drawn)) for client, bytes_of in messages]
+        seen = [
+            server.receive(client(drawn), bytes_of(server, drawn)) for client, bytes_of in messages
+        ]
         server.close_round()
         return server.model(), seen
 
@@ -128,7 +129,14 @@ def test_a_committee_makes_the_noise():
 
 @pytest.mark.parametrize(
     "bad",
-    [{"noise": None}, {"epsilon": 1.0}, {"clipping": "hard"}, {"clients": 5}, {"delta": 2.0}, {"rounds": 0}],
+    [
+        {"noise": None},
+        {"epsilon": 1.0},
+        {"clipping": "hard"},
+        {"clients": 5},
+        {"delta": 2.0},
+        {"rounds": 0},
+    ],
 )
 def test_bad_plans_are_refused(bad):
     with pytest.raises(tacita.ArgumentError):

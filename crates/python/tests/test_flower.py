@@ -5,11 +5,10 @@ import pytest
 
 pytest.importorskip("flwr", reason="Flower is not installed: pip install flwr")
 
+import tacita.flower as flower  # noqa: E402
 from flwr.app import ArrayRecord, Context, Error, Message, RecordDict  # noqa: E402
 from flwr.clientapp import ClientApp  # noqa: E402
 from flwr.supercore.task_identity import TaskIdentity  # noqa: E402
-
-import tacita.flower as flower  # noqa: E402
 from tacita.federation import Plan  # noqa: E402
 
 NODES = [7, 5, 2**63]
@@ -35,13 +34,17 @@ class Grid:
             if node in self.failing:
                 replies.append(Message(Error(code=1, reason="gone"), reply_to=message))
                 continue
-            context = Context(run_id=1, node_id=node, node_config={}, state=RecordDict(), run_config={})
+            context = Context(
+                run_id=1, node_id=node, node_config={}, state=RecordDict(), run_config={}
+            )
             replies.append(self.app(message, context))
         return replies
 
 
 def strategy(**more):
-    plan = Plan(clients=3, cohort=3, rounds=4, noise=1e-3, delta=1e-4, clipping="abadi", threshold=10.0)
+    plan = Plan(
+        clients=3, cohort=3, rounds=4, noise=1e-3, delta=1e-4, clipping="abadi", threshold=10.0
+    )
     options = {"learning_rate": 1.0, "seed": 1} | more
     return flower.Strategy(plan, [np.zeros((2, 2)), np.zeros(3)], **options)
 
@@ -90,10 +93,10 @@ def test_a_site_answers_for_those_of_its_clients_that_were_drawn():
         seen.append((context.node_id, number))
         return None if number == 1 else ones(model, context)
 
-    plan = Plan(clients=6, cohort=6, rounds=1, noise=1e-3, delta=1e-4, clipping="abadi", threshold=10.0)
-    made = flower.Strategy(
-        plan, [np.zeros(3)], learning_rate=1.0, seed=1, clients_per_node=2
+    plan = Plan(
+        clients=6, cohort=6, rounds=1, noise=1e-3, delta=1e-4, clipping="abadi", threshold=10.0
     )
+    made = flower.Strategy(plan, [np.zeros(3)], learning_rate=1.0, seed=1, clients_per_node=2)
     result = made.start(Grid(flower.site_app(update)))
     assert sorted(seen) == sorted((node, number) for node in NODES for number in range(2))
     np.testing.assert_allclose(result.arrays.to_numpy_ndarrays()[0], -0.5, atol=0.05)
@@ -134,3 +137,14 @@ def test_a_strategy_resumes_from_its_folder(tmp_path):
     again.start(Grid(flower.client_app(ones)))
     assert again.server.is_finished
     assert again.figures()[0].adversary == "models"
+
+
+def test_another_plan_does_not_resume(tmp_path):
+    first = strategy(folder=tmp_path / "run", seed=None)
+    first.start(Grid(flower.client_app(ones)), num_rounds=1)
+    del first
+    plan = Plan(clients=3, cohort=3, rounds=9, noise=1e-3, delta=1e-4)
+    with pytest.raises(ValueError, match="another plan"):
+        flower.Strategy(
+            plan, [np.zeros((2, 2)), np.zeros(3)], learning_rate=1.0, folder=tmp_path / "run"
+        )

@@ -84,12 +84,14 @@ class Plan:
     ``(members, absent, colluding)``, where a public committee makes the noise under secure aggregation.
     """
 
-    __slots__ = ("_figures", "_json", "epsilon_bounds", "noise_multiplier")
+    __slots__ = ("_figures", "_json", "epsilon_bounds", "noise_multiplier", "rounds")
 
     #: Lower and upper bound of ε against the readers of the models.
     epsilon_bounds: tuple[float, float]
     #: The noise multiplier of the first round, but for the growth of μ.
     noise_multiplier: float
+    #: Rounds in all.
+    rounds: int
 
     def __init__(
         self,
@@ -134,6 +136,7 @@ class Plan:
         self._json = json.dumps(plan)
         self.noise_multiplier, self.epsilon_bounds, figures = certify_federation(self._json)
         self._figures = _figures(figures)
+        self.rounds = rounds
 
     def figures(self) -> list[Figure]:
         """What is promised, and against whom."""
@@ -262,6 +265,11 @@ class Server:
         return self._server.rounds[1]
 
     @property
+    def noise_multiplier(self) -> float:
+        """That of the plan."""
+        return self._server.noise_multiplier
+
+    @property
     def is_finished(self) -> bool:
         """Whether every round is spent."""
         return self._server.is_finished
@@ -339,7 +347,9 @@ def shaped(values: bytes, shapes: Sequence[tuple[int, ...]]) -> list[npt.NDArray
     whole = np.frombuffer(values, dtype="<f4")
     sizes = [int(np.prod(shape)) for shape in shapes]
     if sum(sizes) != whole.size:
-        raise ArgumentError(f"a model of {whole.size} values does not have the shapes {list(shapes)}")
+        raise ArgumentError(
+            f"a model of {whole.size} values does not have the shapes {list(shapes)}"
+        )
     ends = np.cumsum(sizes)[:-1]
     return [
         part.reshape(shape).copy()
