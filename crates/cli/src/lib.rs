@@ -12,6 +12,7 @@
 //! | [`commands`] | one file for each subcommand: arguments, help and what is printed |
 //! | [`run`] | a training run: settings, public facts, the planned run, the run folder, its outcome |
 //! | [`tune`] | a private search whose budget covers all its runs |
+//! | [`audit`] | attacks on a finished run: its sealed canaries |
 //! | [`report`] | the privacy report of a run folder, as HTML and JSON |
 //! | [`utility`] | how good a model is: figures, exact or from noisy tables with error bands |
 //! | [`models`] | the models that can be named, made of private layers |
@@ -44,6 +45,7 @@
 //! ```
 
 mod accounts;
+pub mod audit;
 pub mod commands;
 mod date;
 pub mod device;
@@ -97,6 +99,10 @@ enum Command {
     Budget(commands::budget::Args),
     /// The privacy report of a run: one HTML page, and JSON.
     Report(commands::report::Args),
+    /// Open the sealed canaries of a run: what they prove about ε, from below.
+    Audit(commands::audit::Args),
+    /// Membership inference on a run without canaries: an indication, NOT PRIVATE, for your screen only.
+    Attack(commands::attack::Args),
     /// State what the run of another library really costs, beside the ε it reported.
     Certify(commands::certify::Args),
     /// Search for settings privately: the budget covers the whole search.
@@ -165,6 +171,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Man(args) => done(commands::man::run(&args, Cli::command())),
         Command::Report(args) => done(commands::report::run(&args)),
+        Command::Attack(args) => done(commands::attack::run(&args)),
+        Command::Audit(args) => commands::audit::run(&args),
         Command::Account(args) => done(commands::account::run(&args)),
         Command::Certify(args) => commands::certify::run(&args),
         Command::Calibrate(args) => done(commands::calibrate::run(&args)),

@@ -23,6 +23,8 @@ impl RunFiles {
     pub const PAGE: &str = "report.html";
     /// The same as JSON.
     pub const PAGE_AS_JSON: &str = "report.json";
+    /// What the canaries of a run prove, which the ledger binds under this name.
+    pub const AUDIT: &str = "audit.json";
     /// The space of a search, by which its folder is told from that of a run.
     pub const SPACE_OF_SEARCH: &str = "space.toml";
 
@@ -61,11 +63,6 @@ impl RunFiles {
         self.0.join(Self::MODEL)
     }
 
-    /// The same in Burn's own format.
-    pub fn burn_record(&self) -> PathBuf {
-        self.0.join("model.bpk")
-    }
-
     /// The course of the run.
     pub fn metrics(&self) -> PathBuf {
         self.0.join(Self::METRICS)
@@ -94,6 +91,16 @@ impl RunFiles {
     /// An entry for public registries.
     pub fn registry(&self) -> PathBuf {
         self.0.join("registry.json")
+    }
+
+    /// The coins of the canaries, until they are opened. Whoever knows them can make an audit say anything.
+    pub fn canary_coins(&self) -> PathBuf {
+        self.0.join("canaries.do-not-publish.json")
+    }
+
+    /// What the canaries prove, once they are opened.
+    pub fn audit(&self) -> PathBuf {
+        self.0.join(Self::AUDIT)
     }
 
     /// Whether this is the folder of a search.

@@ -20,6 +20,7 @@
 mod bad_record;
 mod batch;
 mod builtin;
+mod canaries;
 mod data_set;
 mod digits;
 mod distinct;
@@ -50,6 +51,7 @@ mod word_vectors;
 pub use bad_record::{BadRecords, Listed};
 pub use batch::{Labelled, Labels};
 pub use builtin::Builtin;
+pub use canaries::Canaries;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
 pub use hex::hex;
@@ -65,7 +67,7 @@ pub use own::{
 pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{
     Cell, ImageSize, Images, ROW_LENGTH, RecordSet, RowLayout, Rows, Shape, Standard, Targets,
-    Tokens, chunks,
+    Tokens, chunks, chunks_of_one_size,
 };
 pub use schema::{BadRows, Schema, TextEncoding};
 pub use statistics::records_for_bounds;

@@ -4,6 +4,7 @@
 //! fixed, raw quantities are looked at and models are trained without privacy, so **nothing here is private**: it is
 //! for public data only. It uses `tacita-cli` as a library for everything that a private run does as well.
 
+mod audit;
 mod bench;
 mod commands;
 mod diagnose;
@@ -33,6 +34,8 @@ enum Command {
     Reproduce(commands::reproduce::Args),
     /// Draw what the papers prove about their policies, as SVG.
     Figures(commands::figures::Args),
+    /// How often audits of honest runs are wrong, and how much they find.
+    Audit(commands::audit::Args),
     /// What a private training step costs beside a plain one.
     Bench(bench::Args),
 }
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
     let done = tacita_cli::in_workers(threads, || match command {
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Figures(args) => commands::figures::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
         Command::Bench(args) => bench::run(&args),
     });
     tacita_cli::ended(done.map(|()| ExitCode::SUCCESS))

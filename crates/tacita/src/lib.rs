@@ -127,8 +127,8 @@ pub use mechanism::account::{
 pub use mechanism::fresh_key::{KeyError, identifier};
 pub use mechanism::keys::Keys;
 pub use mechanism::ledger_file::{
-    AccountOfRun, Binding, LedgerFileError, LedgerLabel, LedgerRecord, SearchKind, SearchOfRun,
-    bind_file_to_ledger, mark_ledger_as_published, read_ledger_file,
+    AccountOfRun, Binding, LedgerFileError, LedgerLabel, LedgerRecord, SealedCanaries, SearchKind,
+    SearchOfRun, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file,
 };
 pub use mechanism::plan::{
     Budget, CheckedPlan, Claim, Clipping, PaperAccountant, Plan, PlanError, TAIL_SHARE,

@@ -1,5 +1,6 @@
 //! A run folder, file by file.
 
+use crate::audit;
 use crate::bracket::{self, Bracket};
 use crate::chain::sha256;
 use crate::error::{VerifyError, read};
@@ -19,7 +20,7 @@ const MODEL: &str = "model.safetensors";
 const SETTINGS: &str = "config.toml";
 
 /// The files of a run folder that a statement is about.
-pub(crate) const FILES: [&str; 9] = [
+pub(crate) const FILES: [&str; 10] = [
     LEDGER,
     RECORD,
     SETTINGS,
@@ -29,6 +30,7 @@ pub(crate) const FILES: [&str; 9] = [
     "metrics.jsonl",
     REPORT,
     PAGE,
+    audit::AUDIT,
 ];
 
 /// The share of δ that pays for the tail which the noise generator cannot reach, at least; the accountant gets the
@@ -63,6 +65,7 @@ pub fn verify(folder: &Path) -> Result<Verdict, VerifyError> {
     }
     the_files(&mut findings, &ledger, folder);
     the_report(&mut findings, folder, &facts, &proved, &ledger)?;
+    audit::check(&mut findings, folder, &ledger, &proved, delta, MODEL)?;
     what_is_said(&mut findings, &facts);
     Ok(Verdict {
         findings: findings.0,

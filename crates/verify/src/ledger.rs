@@ -19,12 +19,21 @@ pub(crate) struct RunLedger {
     pub spent: u64,
     /// SHA-256 of the files it binds, by name.
     pub files: BTreeMap<String, String>,
+    /// The canaries that were sealed before the first round.
+    pub canaries: Option<Sealed>,
     /// Whether it should bind files at all.
     pub binds_files: bool,
     /// The hash of all its lines.
     pub head: String,
     /// Whether its last line was cut short.
     pub torn: bool,
+}
+
+/// What a ledger commits to about the canaries of an audit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sealed {
+    pub count: u64,
+    pub sha256: String,
 }
 
 /// The search that a run is part of, and what the whole of it keeps.
@@ -59,6 +68,10 @@ impl RunLedger {
                 .map(search)
                 .transpose()?,
             published: false,
+            canaries: label
+                .and_then(|label| label.get("canaries"))
+                .map(sealed)
+                .transpose()?,
             spent: 0,
             files: BTreeMap::new(),
             binds_files: label
@@ -116,6 +129,19 @@ fn rounds_of(plan: &Value) -> Option<u64> {
 /// How often a round is made: once unless it says so.
 pub(crate) fn times_of(round: &Value) -> Option<u64> {
     round.get("times").map_or(Some(1), Value::as_u64)
+}
+
+fn sealed(label: &Value) -> Result<Sealed, VerifyError> {
+    let read = || {
+        Some(Sealed {
+            count: label.get("count")?.as_u64()?,
+            sha256: label.get("sha256")?.as_str()?.to_string(),
+        })
+    };
+    read().ok_or(VerifyError::Ledger {
+        line: 1,
+        reason: "it seals canaries that cannot be read",
+    })
 }
 
 fn search(label: &Value) -> Result<Search, VerifyError> {

@@ -2,8 +2,8 @@
 //!
 //! A third party needs the folder, and, if it was signed, the statement and the public key of whoever signed it. This
 //! crate has no tensors, no data and few dependencies; it is meant to be read before it is trusted, which takes about
-//! an hour. Of Tacita it uses the proof part of the accountant and nothing else: it reads ledgers and run folders
-//! with code of its own.
+//! an hour. Of Tacita it uses the proof part of the accountant and the statistics of audits, and nothing else: it reads
+//! ledgers and run folders with code of its own.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | `bracket` | computes the proved ends of ε again from the plan |
 //! | `second_bound` | an upper bound that shares no code with the accountant; no proved lower end may lie above it |
 //! | `folder` | compares settings, facts, model and report with the ledger and with each other |
+//! | `audit` | opens the canaries that the ledger sealed, and counts what they prove |
 //! | `statement` | makes and checks a signed statement about a folder |
 //!
 //! # Example
@@ -25,6 +26,7 @@
 //! # Ok::<(), tacita_verify::VerifyError>(())
 //! ```
 
+mod audit;
 mod bracket;
 mod chain;
 mod error;

@@ -2,6 +2,8 @@
 
 pub mod account;
 mod accountants;
+pub mod attack;
+pub mod audit;
 pub mod budget;
 pub mod calibrate;
 pub mod certify;

@@ -2,19 +2,26 @@
 
 mod times;
 
-pub use times::hide_times;
+pub use times::{hide_time, hide_times};
 
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// Writes beside the file and renames, so that no reader sees half of it.
+/// Writes beside the file and renames, so that no reader sees half of it. The file has the time that all files of runs
+/// have ([`hide_times`]), also if the run is killed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let beside = path.with_file_name(name);
-    let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+    let written = File::create(&beside)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            hide_time(&file);
+            Ok(())
+        })
+        .and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }
@@ -36,6 +43,19 @@ pub fn write_lasting(path: &Path, bytes: &[u8]) -> Result<()> {
         Some(folder) if cfg!(unix) => synced(folder),
         _ => Ok(()),
     }
+}
+
+/// Writes a new file that only its owner can read, where the system knows such a thing, so that it outlives a crash.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Locks a file, or where the system can a folder, against other processes.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading};
 
 /// The curve is computed up to this multiple of ε, or a little more.
-const CURVE_END: f64 = 1.5;
+pub const CURVE_END: f64 = 1.5;
 /// Points of the curve in each of its round steps.
 pub const CURVE_DETAIL: usize = 10;
 /// Points of the spending chart.
@@ -67,6 +67,8 @@ pub struct CurvePoint {
     pub epsilon: f64,
     /// δ at this ε is certainly not above this.
     pub delta_upper: f64,
+    /// Nor below this; 0 if no more is known.
+    pub delta_lower: f64,
 }
 
 /// ε of a plan that ends after so many rounds.
@@ -180,7 +182,8 @@ fn compare(accountant: &dyn Accountant, ledger: &Ledger, delta: f64) -> Comparis
     }
 }
 
-fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, AccountError> {
+/// The certified curve of a ledger from ε = 0 to `end`; `reserved` is kept for what the accountant does not see.
+pub fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, AccountError> {
     let epsilons = round_grid(end);
     let width = match ledger.rounds().len() > MANY_KINDS {
         true => CURVE_WIDTH_MANY_KINDS,
@@ -202,6 +205,7 @@ fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, Ac
             Some(CurvePoint {
                 epsilon,
                 delta_upper,
+                delta_lower: reading.lower_bound().unwrap_or(0.0),
             })
         })
         .collect())

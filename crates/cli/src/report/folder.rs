@@ -1,6 +1,7 @@
 //! The report of a run folder, read from its facts and written beside them.
 
 use super::Report;
+use super::audit_facts::AuditFacts;
 use super::facts::Facts;
 use super::files::FileHashes;
 use crate::files::write_whole;
@@ -50,7 +51,26 @@ pub fn read(folder: &Path) -> Result<Report> {
         Report::new(facts)
     };
     let report = report.with_context(|| format!("no report of {}", folder.display()))?;
-    Ok(report.with_files(FileHashes::of(&files)))
+    let audit = audit_of(&files)?;
+    Ok(report.with_files(FileHashes::of(&files)).with_audit(audit))
+}
+
+/// What the canaries of a run prove, if they were opened. The ledger must bind it.
+pub fn audit_of(files: &RunFiles) -> Result<Option<AuditFacts>> {
+    let path = files.audit();
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let ledger = tacita::read_ledger_file(&files.ledger())?;
+    ensure!(
+        ledger.binding(RunFiles::AUDIT, text.as_bytes()) == Binding::Same,
+        "{} is not the file that the ledger binds: it was edited, or belongs to another run. Restore it from a copy",
+        path.display()
+    );
+    let audit = serde_json::from_str(&text);
+    audit.with_context(|| format!("{} does not hold an audit", path.display()))
 }
 
 /// Writes the report of a run into its folder.

@@ -5,31 +5,36 @@
 
 mod about_run;
 mod account_facts;
+pub mod audit_facts;
 pub mod caveats;
 mod charts;
 mod check;
 pub mod facts;
-mod figures;
+pub(crate) mod figures;
 mod files;
 mod folder;
 pub mod groups;
+mod nist;
 mod odds;
 pub mod page;
 mod registry;
+pub mod risk;
 mod utility_charts;
 pub mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use folder::{read, write, write_all, write_registry};
+pub use folder::{audit_of, read, write, write_all, write_registry};
 
 use anyhow::Result;
+use audit_facts::AuditFacts;
 use facts::{Facts, Tuning};
 use figures::{Figures, SideCost};
 use files::FileHashes;
 use groups::GroupCost;
 use odds::Attack;
+use risk::Risk;
 use serde_json::{Value, json};
 use tacita::LedgerRecord;
 
@@ -45,11 +50,16 @@ pub struct Report {
     /// See [`odds::odds_exponent`]; none if ε is too large to mean anything, or if its curve is not known.
     odds_exponent: Option<f64>,
     attacks: Vec<Attack>,
+    curve: Vec<figures::CurvePoint>,
     coin_guess_upper: f64,
+    /// The same as risks; none if ε is too large to mean anything.
+    risk: Option<Risk>,
     /// ε of people with several records; empty of a run of a search, and where it means nothing.
     groups: Vec<GroupCost>,
     /// The files of the run, if there is a folder.
     files: Option<FileHashes>,
+    /// What its canaries prove, if it had any and they were opened.
+    audit: Option<AuditFacts>,
 }
 
 impl Report {
@@ -75,9 +85,15 @@ impl Report {
             side_costs: figures::side_costs(&facts)?,
             odds_exponent: odds::odds_exponent(&curve, facts.delta),
             attacks: FALSE_ALARMS.map(attack).to_vec(),
+            risk: match facts.private() {
+                true => risk::risk(&curve, facts.delta),
+                false => None,
+            },
             coin_guess_upper: odds::coin_guess_upper(&curve),
             groups: groups::of(&facts)?,
+            curve,
             files: None,
+            audit: None,
             figures,
             facts,
         })
@@ -97,6 +113,38 @@ impl Report {
     pub fn with_files(mut self, files: FileHashes) -> Self {
         self.files = Some(files);
         self
+    }
+
+    /// The same with what the canaries of the run prove.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Option<AuditFacts>) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// What the canaries of the run prove.
+    pub fn audit(&self) -> Option<&AuditFacts> {
+        self.audit.as_ref()
+    }
+
+    /// ε and δ of the guarantee, or of what would be one with secret keys.
+    pub fn bound(&self) -> (Option<f64>, f64) {
+        (self.figures.certified.upper, self.figures.delta)
+    }
+
+    /// Points of the certified curve; of a run of a search those that follow from the guarantee.
+    pub fn curve(&self) -> &[figures::CurvePoint] {
+        &self.curve
+    }
+
+    /// The guarantee as risks.
+    pub fn risk(&self) -> Option<&Risk> {
+        self.risk.as_ref()
+    }
+
+    /// Whether there is a guarantee.
+    pub fn is_private(&self) -> bool {
+        self.facts.private()
     }
 
     /// The report as one HTML page.
@@ -161,8 +209,28 @@ impl Report {
                 "coin_guess_upper": self.coin_guess_upper,
                 "membership": self.attacks,
             },
+            "risk": self.risk,
+            "audit": self.audit.as_ref().map(audit_in_short),
             "caveats": caveats::caveats(facts),
             "facts": facts,
         })
     }
+}
+
+/// An audit without the score and the coin of every canary.
+fn audit_in_short(audit: &AuditFacts) -> Value {
+    let (inside, canaries) = audit.canaries();
+    json!({
+        "text": audit.summary(),
+        "verdict": audit.verdict(),
+        "canaries": canaries,
+        "included": inside,
+        "epsilon_lower": audit.epsilon_lower,
+        "epsilon_estimate": audit.epsilon_estimate,
+        "confidence": audit.confidence,
+        "bounds": audit.bounds,
+        "attack": audit.attack,
+        "alarm": audit.alarm,
+        "private": audit.private,
+    })
 }

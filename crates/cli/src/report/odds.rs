@@ -27,10 +27,12 @@ pub fn curve_through(epsilon: f64, delta: f64) -> Vec<CurvePoint> {
         CurvePoint {
             epsilon: 0.0,
             delta_upper: (distance * UP).min(1.0),
+            delta_lower: 0.0,
         },
         CurvePoint {
             epsilon,
             delta_upper: delta,
+            delta_lower: 0.0,
         },
     ]
 }

@@ -4,6 +4,7 @@
 //! arXiv:2509.13509): who, what for, which flavour, protecting whom, how much, by what mechanism and code.
 
 use super::Report;
+use super::nist;
 use super::words;
 use serde_json::{Value, json};
 
@@ -68,7 +69,10 @@ pub fn entry(report: &Report) -> Value {
             "commit": run.and_then(|run| run.commit.as_ref()),
             "source": env!("CARGO_PKG_REPOSITORY"),
             "audited_by_others": false,
+            "audited_by_canaries": report.audit().map(|audit| audit.summary()),
         },
+        "risk": report.risk,
+        "nist_sp_800_226": nist::answers(report),
         "files": report.files,
     })
 }

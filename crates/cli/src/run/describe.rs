@@ -1,5 +1,6 @@
 //! What a finished run says of itself, for its report.
 
+use super::canaries;
 use super::initial_weights;
 use super::metrics::Metric;
 use super::open_run::OpenRun;
@@ -109,6 +110,9 @@ fn caveats(run: &PlannedRun, record: &RunRecord, scoring: &Scoring) -> Vec<Strin
             "The best of several runs was chosen by its score on these test records, so the score of the best is too good."
                 .into(),
         );
+    }
+    if let Some(count) = record.settings.audit {
+        caveats.push(canaries::caveat(count));
     }
     if record.start.is_some() {
         caveats.push(initial_weights::CAVEAT.into());

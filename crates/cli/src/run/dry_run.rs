@@ -34,7 +34,8 @@ pub fn dry_run(settings: Settings) -> Result<DryRun> {
     reserve::check(&settings)?;
     let weights = InitialWeights::read(&settings)?;
     let declared = PublicFacts::declared(&settings)?;
-    let run = PlannedRun::new(settings, declared.facts)?;
+    let facts = declared.facts.with_canaries(settings.audit);
+    let run = PlannedRun::new(settings, facts)?;
     let account = run.room()?;
     let (mut start, mut estimate) = (None, None);
     if declared.input_is_known {

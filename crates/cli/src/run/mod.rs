@@ -16,6 +16,7 @@
 //! Everyone takes this road: [`train`] all of it (`new_run.rs`), [`resume`] from a folder that is there
 //! (`resumed_run.rs`), [`dry_run`] up to the planned run. Models are used through [`Workbench`], whatever their types.
 
+pub mod canaries;
 mod course;
 mod describe;
 mod dry_run;
@@ -51,7 +52,7 @@ pub use outcome::{Outcome, Output};
 pub use planned_run::{Committed, DraftRun, PlannedRun, check_noise_leaves_a_signal};
 pub use progress::words;
 pub use public_facts::{DeclaredFacts, PublicFacts};
-pub use resumed_run::resume;
+pub use resumed_run::{prepared_as_before, resume};
 pub use run_folder::{Locations, Part, PartOfSearch, RunFolder, RunRecord, StartedFrom};
 pub use settings::{Preset, Settings, show_hints};
 pub use stop::{stop_requested, watch_for_stop};

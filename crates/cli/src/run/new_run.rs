@@ -1,5 +1,6 @@
 //! A new run, all the way: settings, source, public facts, planned run, run folder, outcome.
 
+use super::canaries::CanaryCoins;
 use super::guard_rails;
 use super::initial_weights::InitialWeights;
 use super::open_run::OpenRun;
@@ -14,7 +15,8 @@ use crate::date::today;
 use crate::memory;
 use crate::run_files::RunFiles;
 use crate::version::commit;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
+use std::cell::Cell;
 use std::path::Path;
 use tacita::{LedgerLabel, Opening};
 use tacita_datasets::{DataSet, Opened};
@@ -28,6 +30,11 @@ pub fn train(
 ) -> Result<Outcome> {
     let mut settings = settings.complete()?;
     reserve::check(&settings)?;
+    ensure!(
+        settings.audit.is_none() || search.is_none(),
+        "--audit puts canaries into a run on its own, and this one is a part of a search; leave it out of the space. \
+         Nothing was spent"
+    );
     let unspent = |error| anyhow!("{error:#}; nothing was spent");
     let weights = InitialWeights::read(&settings).map_err(unspent)?;
     if let Some(weights) = &weights {
@@ -36,7 +43,8 @@ pub fn train(
     guard_rails::check_files(&settings)?;
     let free = memory::available();
     let opened = settings.open(output.quiet)?;
-    let run = PlannedRun::new(settings, PublicFacts::of(&opened)?)?;
+    let facts = PublicFacts::of(&opened)?.with_canaries(settings.audit);
+    let run = PlannedRun::new(settings, facts)?;
     run.settings.to_toml().context(
         "the settings cannot be written down (is a path not in UTF-8?); nothing was spent",
     )?;
@@ -47,11 +55,15 @@ pub fn train(
     let id = identifier(run.settings.seed)?;
     let folder = RunFolder::create(out, opened.name())?;
     let settings = run.settings.clone();
+    // A folder that somebody took away tells nothing about what was released.
+    let still_there = Cell::new(false);
     let made = folder.keep_unless_unspent(search.is_some(), || {
-        let (open, opening) = begin(run, opened, start, search, &id, &folder)?;
-        open.train(bench, Some(opening), output)
+        let made = begin(run, opened, start, search, &id, &folder)
+            .and_then(|(open, opening)| open.train(bench, Some(opening), output));
+        still_there.set(folder.path().exists());
+        made
     });
-    if made.is_err() && !folder.path().exists() && search.is_none() {
+    if made.is_err() && still_there.get() && !folder.path().exists() && search.is_none() {
         // It ended before it released anything. A reservation that cannot be given back stays spent.
         let _ = reserve::give_back(&settings, &id);
     }
@@ -82,17 +94,30 @@ fn begin<'a>(
         Some(_) => None,
     };
     let (mark, account) = reserved.map_or((None, None), |made| (Some(made.mark), Some(made.facts)));
+    // The coins are tossed, kept and sealed before anything is released.
+    let coins = match run.settings.audit {
+        Some(count) => Some(CanaryCoins::toss(count, run.settings.seed)?),
+        None => None,
+    };
+    if let Some(coins) = &coins {
+        coins.write(folder)?;
+    }
     // The ledger comes first: a folder with a record and without a ledger has lost it.
     let label = LedgerLabel {
         search: search.map(|search| search.in_ledger()),
         binds_files: true,
         account: mark.map(Box::new),
+        canaries: coins.as_ref().map(CanaryCoins::seal),
     };
     let (plan, keys) = (run.plan.clone(), run.keys()?);
     let mut opening = Opening::create_labelled(plan, keys, &folder.ledger(), label)?;
     let (data, histogram) = with_bounds(opened, &mut opening)?;
     let data = match run.settings.standardises() {
         Some(_) => standardised(data, &mut opening)?,
+        None => data,
+    };
+    let data = match &coins {
+        Some(coins) => coins.join(data, &run.settings)?,
         None => data,
     };
     let record = RunRecord {

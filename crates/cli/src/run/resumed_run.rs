@@ -1,5 +1,6 @@
 //! A run that stopped or died, resumed where its folder left it.
 
+use super::canaries::CanaryCoins;
 use super::initial_weights::InitialWeights;
 use super::open_run::OpenRun;
 use super::outcome::{Outcome, Output};
@@ -38,22 +39,19 @@ fn resume_locked(
     // A run that does not say has no such release in its plan: earlier versions knew none.
     settings.standardise.get_or_insert(0.0);
     let opened = settings.open(output.quiet)?;
-    let facts = PublicFacts::of(&opened)?;
+    let facts = PublicFacts::of(&opened)?.with_canaries(settings.audit);
     let committed = Committed::to(&ledger.plan, record.scale);
     let run = PlannedRun::resumed(settings, facts, committed)?;
-    let data = with_known_bounds(opened, &record)?;
-    let data = match &record.preparation.input {
-        InputPreparation::Table(table) => match &table.standard {
-            Some(standard) => data.standardised(standard.clone())?,
-            None => data,
-        },
-        _ => data,
-    };
+    let data = prepared_as_before(opened, &record)?;
     ensure!(
-        data.preparation == record.preparation && facts.records == record.public_record_count,
+        facts.records == record.public_record_count,
         "{} is prepared differently now than when the run began; restore the data and the schema",
         data.about.origin
     );
+    let data = match &ledger.label.canaries {
+        Some(sealed) => CanaryCoins::of(folder, sealed)?.join(data, &run.settings)?,
+        None => data,
+    };
     // Before its first step there is nothing else to take the weights from.
     let stepped = folder.checkpoint().exists() || folder.has_stepped(&record);
     let weights = match stepped {
@@ -70,6 +68,24 @@ fn resume_locked(
         folder,
     };
     open.train(bench, None, output)
+}
+
+/// The records of a run, prepared as they were when it began.
+pub fn prepared_as_before(opened: Opened, record: &RunRecord) -> Result<DataSet> {
+    let data = with_known_bounds(opened, record)?;
+    let data = match &record.preparation.input {
+        InputPreparation::Table(table) => match &table.standard {
+            Some(standard) => data.standardised(standard.clone())?,
+            None => data,
+        },
+        _ => data,
+    };
+    ensure!(
+        data.preparation == record.preparation,
+        "{} is prepared differently now than when the run began; restore the data and the schema",
+        data.about.origin
+    );
+    Ok(data)
 }
 
 /// The data set, with the bounds of columns that the run released when it began.

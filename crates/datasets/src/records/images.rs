@@ -56,6 +56,17 @@ impl Images {
         self.targets.classes()
     }
 
+    /// The same records with others after them.
+    pub(super) fn followed_by(mut self, others: &Self) -> Result<Self> {
+        ensure!(
+            self.size == others.size && self.white == others.white,
+            "images of another kind"
+        );
+        self.pixels.extend_from_slice(&others.pixels);
+        self.targets.append(&others.targets)?;
+        Ok(self)
+    }
+
     fn tensor<'a>(&self, images: impl Iterator<Item = &'a [u8]>, device: &Device) -> Tensor<4> {
         let white = f32::from(self.white);
         let mut values = Vec::with_capacity(images.size_hint().0 * self.size.values());

@@ -13,7 +13,7 @@ pub use standard::{Cell, ROW_LENGTH, Standard, moments, moments_length};
 pub use targets::Targets;
 pub use tokens::Tokens;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use tacita::Records;
@@ -69,6 +69,16 @@ impl RecordSet {
         self.targets().classes()
     }
 
+    /// The same records with others of the same kind after them.
+    pub fn followed_by(self, others: &Self) -> Result<Self> {
+        Ok(match (self, others) {
+            (Self::Images(all), Self::Images(more)) => Self::Images(all.followed_by(more)?),
+            (Self::Tokens(all), Self::Tokens(more)) => Self::Tokens(all.followed_by(more)?),
+            (Self::Rows(all), Self::Rows(more)) => Self::Rows(all.followed_by(more)?),
+            _ => bail!("records of another kind"),
+        })
+    }
+
     /// The input of a model for these records.
     pub fn shape(&self) -> Shape {
         match self {
@@ -94,6 +104,25 @@ pub fn chunks<'a, R: Records>(
     (0..records.count()).step_by(size).map(move |start| {
         let end = (start + size).min(records.count());
         records.batch(&(start..end).collect::<Vec<_>>(), device)
+    })
+}
+
+/// All records in batches of exactly `size`, and how many of each batch's rows count: where records are wanting, the
+/// first of the batch is repeated.
+///
+/// A device may choose by the size of a batch how it rounds. In batches of one size a record's answer does not depend on
+/// how many records there are.
+pub fn chunks_of_one_size<'a, R: Records>(
+    records: &'a R,
+    size: usize,
+    device: &'a Device,
+) -> impl Iterator<Item = (R::Batch, usize)> + 'a {
+    let size = size.max(1);
+    (0..records.count()).step_by(size).map(move |start| {
+        let end = (start + size).min(records.count());
+        let mut indices: Vec<usize> = (start..end).collect();
+        indices.resize(size, start);
+        (records.batch(&indices, device), end - start)
     })
 }
 

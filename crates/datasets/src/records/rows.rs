@@ -193,6 +193,24 @@ impl Rows {
         Self::new(layout, self.classes, self.cells, self.targets)
     }
 
+    /// The same records with others after them.
+    pub(super) fn followed_by(mut self, others: &Self) -> Result<Self> {
+        let before = self.cells.len();
+        self.layout = match (self.layout, &others.layout) {
+            (RowLayout::Sparse(width, ends), RowLayout::Sparse(other, more)) if width == *other => {
+                let more = more.iter().map(|end| before + end);
+                RowLayout::Sparse(width, Arc::new(ends.iter().copied().chain(more).collect()))
+            }
+            (layout, other) => {
+                ensure!(layout == *other, "rows of another kind");
+                layout
+            }
+        };
+        Arc::make_mut(&mut self.cells).extend_from_slice(&others.cells);
+        self.targets.append(&others.targets)?;
+        Ok(self)
+    }
+
     fn tensor<'a>(&self, records: impl Iterator<Item = &'a [f32]>, device: &Device) -> Tensor<2> {
         let width = self.width();
         let mut values = Vec::with_capacity(records.size_hint().0 * width);

@@ -81,6 +81,21 @@ impl Targets {
         Ok(())
     }
 
+    /// Adds others of the same kind; where only some records have weights, the others count fully.
+    pub(super) fn append(&mut self, others: &Self) -> Result<()> {
+        if !(self.weights.is_empty() && others.weights.is_empty()) {
+            let weights = |of: &Self| (0..of.len()).map(|at| of.weight(at)).collect::<Vec<f32>>();
+            self.weights = [weights(self), weights(others)].concat();
+        }
+        match (&mut self.of, &others.of) {
+            (Of::Classes(all), Of::Classes(more)) => all.extend(more),
+            (Of::Numbers(all, _), Of::Numbers(more, _)) => all.extend(more),
+            (Of::Labels(width, all), Of::Labels(other, more)) if width == other => all.extend(more),
+            _ => bail!("targets of another kind"),
+        }
+        Ok(())
+    }
+
     /// How many records.
     pub fn len(&self) -> usize {
         match &self.of {

@@ -61,6 +61,17 @@ impl Tokens {
         self.targets.classes()
     }
 
+    /// The same records with others after them.
+    pub(super) fn followed_by(mut self, others: &Self) -> Result<Self> {
+        ensure!(
+            self.length == others.length && self.vocabulary == others.vocabulary,
+            "token sequences of another kind"
+        );
+        self.tokens.extend_from_slice(&others.tokens);
+        self.targets.append(&others.targets)?;
+        Ok(self)
+    }
+
     fn tensor(&self, tokens: Vec<i32>, device: &Device) -> Tensor<2, Int> {
         let shape = [tokens.len() / self.length, self.length];
         Tensor::from_data(TensorData::new(tokens, shape), device)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// use tacita_mechanism::{LedgerLabel, SearchKind, SearchOfRun};
 ///
 /// let search = SearchOfRun { kind: SearchKind::Random, epsilon_upper: 2.0, delta: 1e-5 };
-/// let label = LedgerLabel { search: Some(search), binds_files: true, account: None };
+/// let label = LedgerLabel { search: Some(search), binds_files: true, ..LedgerLabel::default() };
 /// assert_ne!(label, LedgerLabel::default());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,20 @@ pub struct LedgerLabel {
     /// The account in which the whole plan was reserved before this line was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<Box<AccountOfRun>>,
+    /// The canaries of an audit, whose coins were tossed before this line was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canaries: Option<SealedCanaries>,
+}
+
+/// What a ledger commits a run to about the canaries of its audit: records that a secret coin put in or left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SealedCanaries {
+    /// How many there are, in or out.
+    pub count: u64,
+    /// SHA-256 over the coins and a secret number, in hexadecimal. It tells nothing of the coins until both are opened,
+    /// and then that they are the ones that were tossed.
+    pub sha256: String,
 }
 
 /// What a run keeps of the account under which it was reserved: enough to know a file that is older.

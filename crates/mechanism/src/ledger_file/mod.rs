@@ -32,15 +32,16 @@ mod line;
 mod record;
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, FileTimes, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use tacita_accounting::{Ledger, Round};
 
 use contents::Contents;
 pub use error::LedgerFileError;
-pub use label::{AccountOfRun, Binding, LedgerLabel, SearchKind, SearchOfRun};
+pub use label::{AccountOfRun, Binding, LedgerLabel, SealedCanaries, SearchKind, SearchOfRun};
 pub use line::Chain;
 use line::{Block, Bound, FORMAT, Header, Published, Stop, sha256};
 pub use record::{LedgerRecord, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file};
@@ -265,15 +266,25 @@ impl LedgerFile {
         // After a failed synchronisation the system may drop what it failed to write and report
         // success the next time, so there is no second try.
         self.usable = false;
-        let written = self
-            .file
-            .0
-            .write_all(line.as_bytes())
-            .and_then(|()| self.file.0.sync_data());
+        let file = &mut self.file.0;
+        let written = file.write_all(line.as_bytes()).and_then(|()| {
+            hide_time(file);
+            file.sync_data()
+        });
         written.map_err(io_error("write", &self.path))?;
         self.usable = true;
         Ok(())
     }
+}
+
+/// Gives a file of a run the beginning of 1970 as its time, so far as the system lets us: between the times of two
+/// files lie steps, whose time grows with the true number of records.
+pub fn hide_time(file: &File) {
+    let times = FileTimes::new()
+        .set_modified(UNIX_EPOCH)
+        .set_accessed(UNIX_EPOCH);
+    // A run is not worth ending for it.
+    let _ = file.set_times(times);
 }
 
 /// A hundredth of the plan, so that a crash wastes at most that; more than 256 saves nothing.

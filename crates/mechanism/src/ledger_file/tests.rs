@@ -428,7 +428,7 @@ fn bound_files_are_told_from_edited_ones() {
     let label = LedgerLabel {
         search: None,
         binds_files: true,
-        account: None,
+        ..LedgerLabel::default()
     };
     let mut ledger = LedgerFile::create(&path, &plan, true, label).unwrap();
     ledger.bind("run.json", b"settings").unwrap();
@@ -472,7 +472,7 @@ fn a_run_of_a_random_search_is_secret_until_it_is_published() {
     let label = LedgerLabel {
         search: Some(search),
         binds_files: false,
-        account: None,
+        ..LedgerLabel::default()
     };
     drop(LedgerFile::create(&path, &plan(100), true, label).unwrap());
     let record = read_ledger_file(&path).unwrap();

@@ -19,6 +19,8 @@
 //! | `layers` | convolutions, LSTM, an embedding used twice |
 //! | `sampling` | Poisson sampling at rates from 0.02 to 1 |
 //! | `side` | quantile counts, statistics, scores; the directions of OSO are in `policies` and `layers` |
+//! | `order` | that a round is in the ledger before its noise is drawn |
+//! | `white_box` | how much of the proved ε an attack on the released sums finds, by the statistics of `tacita-audit` |
 //!
 //! Seeds are fixed. There are 486 comparisons; `marks` allows a thousand, with a false alarm of the whole
 //! audit in at most one of a million seeds.
@@ -56,8 +58,10 @@ mod layers;
 mod marks;
 mod networks;
 mod oracle;
+mod order;
 mod policies;
 mod run;
 mod sampling;
 mod side;
 mod tally;
+mod white_box;

@@ -1,5 +1,6 @@
 //! The HTML page: the guarantee first, then what it means, then how it came about.
 
+mod audit;
 mod details;
 mod head;
 pub mod html;
@@ -20,6 +21,7 @@ pub fn render(report: &Report) -> String {
     let body = [
         head::render(report),
         plain_words::render(report),
+        audit::render(report.audit()),
         details::promise(report),
         details::comparison(report),
         details::charts(report),

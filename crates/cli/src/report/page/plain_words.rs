@@ -27,6 +27,7 @@ pub fn render(report: &Report) -> String {
             meaning(report, upper)
                 + &odds(report, exponent)
                 + &attacks(report)
+                + &reconstruction(report)
                 + &groups(&report.groups, report.figures.delta).unwrap_or_default()
         }
         // One point of its curve is known, which does not say how far odds move.
@@ -116,6 +117,43 @@ fn odds(report: &Report, exponent: f64) -> String {
     let head = ["Suspicion before", "After, at most"];
     format!(
         "<div class=\"pair\"><div>\n{lead}{note}</div>\n{}</div>\n",
+        table(&head, &rows)
+    )
+}
+
+/// What becomes of a guess at a whole record, and the curve in one number.
+fn reconstruction(report: &Report) -> String {
+    let Some(risk) = report.risk() else {
+        return String::new();
+    };
+    let rows: Vec<Vec<String>> = (risk.reconstruction.iter())
+        .map(|guess| {
+            vec![
+                format!("1 in {}", count((1.0 / guess.prior).round() as u64)),
+                format!("≤ {}", percent_up(guess.success_upper)),
+            ]
+        })
+        .collect();
+    let gaussian = match &risk.gaussian {
+        Some(gaussian) => format!(
+            "The whole curve in one number: no attack finds more than one on Gaussian noise with μ = {} does, and {} of the \
+             records on top, at any share of outsiders accused.",
+            up(gaussian.mu_upper, 4),
+            percent_up(gaussian.tolerance)
+        ),
+        None => String::new(),
+    };
+    let lead = format!(
+        "<h3>Guessing a whole record</h3>\n{}{}",
+        paragraph(
+            "Someone who tries to reconstruct a record guesses it with some probability from all else they know. With \
+             everything released they guess it with no more than this."
+        ),
+        paragraph(&gaussian)
+    );
+    let head = ["Guessed before", "After, at most"];
+    format!(
+        "<div class=\"pair\"><div>\n{lead}</div>\n{}</div>\n",
         table(&head, &rows)
     )
 }

@@ -31,6 +31,7 @@ fn gaussian_curve(mu: f64) -> Vec<CurvePoint> {
             CurvePoint {
                 epsilon,
                 delta_upper: delta.max(0.0) + 1e-11,
+                delta_lower: 0.0,
             }
         })
         .collect()

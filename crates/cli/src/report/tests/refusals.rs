@@ -47,7 +47,7 @@ fn facts_that_deny_the_search_of_their_ledger_are_refused() {
         let label = LedgerLabel {
             search: Some(search),
             binds_files: true,
-            account: None,
+            ..LedgerLabel::default()
         };
         LedgerRecord::new(plain().plan, 200, true, label)
     };
@@ -66,7 +66,7 @@ fn facts_that_deny_the_search_of_their_ledger_are_refused() {
     let label = LedgerLabel {
         search: None,
         binds_files: true,
-        account: None,
+        ..LedgerLabel::default()
     };
     let alone = LedgerRecord::new(plain().plan, 200, true, label);
     assert!(refused(part, &alone).contains("the ledger does not"));

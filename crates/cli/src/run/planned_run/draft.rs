@@ -2,6 +2,7 @@
 
 use super::{Committed, plan};
 use crate::models::{ModelName, ModelSpec};
+use crate::run::canaries;
 use crate::run::guard_rails;
 use crate::run::public_facts::PublicFacts;
 use crate::run::settings::Settings;
@@ -101,6 +102,14 @@ fn check(settings: &Settings, facts: PublicFacts, resumed: bool) -> Result<()> {
         "--score-noise is for private test records; give them with --test or --test-share, and without \
          --public-test"
     );
+    if let Some(count) = settings.audit {
+        ensure!(
+            canaries::COUNTS.contains(&count),
+            "--audit takes between {} and {} canaries, got {count}; a thousand are enough to see a gross fault",
+            canaries::COUNTS.start(),
+            canaries::COUNTS.end()
+        );
+    }
     if let Some(noise) = settings.standardise {
         ensure!(
             noise >= 0.0 && noise.is_finite(),

@@ -138,6 +138,10 @@ pub struct Settings {
     /// Account of these records, by name or file: refuses the run if all runs on them would exceed its total
     #[arg(long, value_name = "NAME", help_heading = "Privacy")]
     pub account: Option<String>,
+    /// Synthetic canary records for `tacita audit`, each put in by a secret coin; half of them count as records
+    #[arg(long, value_name = "N", help_heading = "Privacy")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit: Option<u64>,
     /// Find the noise as a paper did: clt, rdp, zcdp or tcdp; for reproductions
     #[arg(long, value_name = "NAME", help_heading = "Privacy")]
     pub paper_accountant: Option<String>,
@@ -257,7 +261,7 @@ impl Settings {
         }
         first!(
             data, csv, parquet, jsonl, images, data_name, text, label, classes, schema, declared, about, records,
-            test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise, account,
+            test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise, account, audit,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;
