@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,8 @@ class Strategy(FlowerStrategy):
     With ``folder`` a run that is there is resumed: rounds that its ledger holds stay spent. Without one the ledger is in
     memory. ``seed`` makes a run repeatable, and NOT PRIVATE. ``enrolled`` may choose the nodes that are clients of the
     federation from those that are connected; it must look at connections and public lists only. ``clients_per_node`` is
-    how many clients each node holds at most, as everyone may know it; they are drawn one by one.
+    how many clients each node holds at most, as everyone may know it; they are drawn one by one. No round is opened, and
+    so none is spent, before ``wait_for`` nodes are connected.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Strategy(FlowerStrategy):
         folder: str | os.PathLike[str] | None = None,
         enrolled: Callable[[list[int]], list[int]] | None = None,
         clients_per_node: int = 1,
+        wait_for: int = 1,
         config: dict[str, Any] | None = None,
         seed: int | None = None,
         **optimiser: Any,
@@ -54,6 +57,7 @@ class Strategy(FlowerStrategy):
         if clients_per_node < 1:
             raise ArgumentError(f"clients_per_node must be at least 1, got {clients_per_node}")
         self._slots = range(clients_per_node)
+        self._wait_for = wait_for
         #: Of the open round, for each node and part of what it was asked the clients that it answers for.
         self._asked: dict[int, list[list[int]]] = {}
         where = None if folder is None else Path(folder)
@@ -87,7 +91,9 @@ class Strategy(FlowerStrategy):
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """Opens a round: the ledger first, then the draw, then a message to each client that was drawn."""
-        nodes = self._enrolled(sorted(grid.get_node_ids()))
+        while len(nodes := self._enrolled(sorted(grid.get_node_ids()))) < self._wait_for:
+            log.info("waiting for nodes: %d of %d are connected", len(nodes), self._wait_for)
+            time.sleep(1)
         places = {_identity(node, slot): (node, slot) for node in nodes for slot in self._slots}
         by_node: dict[int, list[int]] = {}
         for client in self.server.open_round(places):
