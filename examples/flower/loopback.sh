@@ -66,7 +66,8 @@ case "${1:-}" in
     ;;
   node) node "$2" ;;
   kill-node) end "node-$2" ;;
-  kill-server) pkill -KILL -g "$(cat "$work/superlink.pid")" -f flwr-serverapp ;;
+  # The one process that talks to this SuperLink as the server's app.
+  kill-server) kill -KILL "$(pgrep -f "flwr-serverapp --runtime-api-address 127.0.0.1:$port" | head -1)" ;;
   stop) for name in node-0 node-1 node-2 node-3 superlink; do end "$name"; done ;;
   *) sed -n '2,10p' "$0" && exit 1 ;;
 esac

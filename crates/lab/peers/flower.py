@@ -3,11 +3,13 @@
     python crates/lab/peers/flower.py [--seeds 5]
 
 2,000 synthetic clients of one record each (examples/flower), a cohort of 200, 40 rounds, threshold 0.5, the same learning
-rate. Three federations:
+rate. Federations:
 
 - Tacita's strategy at a certified ε of 2.
 - Flower's ``DifferentialPrivacyServerSideFixedClipping`` with its accountant, whose only mode is without amplification, with
   the least noise for which that accountant says 2.
+- The same with the least noise whose ε is certified to be 2 by Tacita's accountant: as Gaussians without amplification, and as
+  draws of a fixed size without replacement, which is what Flower makes (replace-one, so the sensitivity is 2C).
 - The same with the noise of the first row: what Flower would have claimed for it.
 
 NOT PRIVATE: Tacita's runs take fixed seeds, and Flower draws from Python's and NumPy's generators in any case.
@@ -37,6 +39,7 @@ from flwr.supercore.task_identity import TaskIdentity
 from hospitals.task import accuracy, gradient, new_model, patients
 
 import tacita.flower
+from tacita import Ledger
 from tacita.federation import Plan
 
 CLIENTS, COHORT, ROUNDS, DELTA, EPSILON, THRESHOLD, RATE = 2_000, 200, 40, 1e-4, 2.0, 0.5, 2.0
@@ -111,11 +114,25 @@ def claimed(noise):
     return accountant.get_epsilon(DELTA)
 
 
-def least_noise():
-    low, high = 0.1, 100.0
-    for _ in range(50):
+def unamplified(noise):
+    """The certified ε of rounds in which everyone may have taken part."""
+    ledger = Ledger()
+    ledger.add(noise=noise, steps=ROUNDS, sampling="full")
+    return float(ledger.epsilon(DELTA))
+
+
+def of_fixed_size(noise):
+    """The certified ε of draws of a fixed size: one client replaced moves the sum by 2C."""
+    ledger = Ledger(neighbours="replace-one")
+    ledger.add(noise=noise / 2, steps=ROUNDS, sampling="fixed-size", records=CLIENTS, batch=COHORT)
+    return float(ledger.epsilon(DELTA, accountant="rdp"))
+
+
+def least_noise(epsilon):
+    low, high = 0.5, 100.0
+    for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if claimed(middle) > EPSILON else (low, middle)
+        low, high = (middle, high) if epsilon(middle) > EPSILON else (low, middle)
     return high
 
 
@@ -123,12 +140,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=5)
     seeds = range(parser.parse_args().seeds)
-    logging.disable(logging.INFO)
+    logging.disable(logging.WARNING)
     ours = [tacita_run(seed) for seed in seeds]
     plan = ours[0][1]
     rows = [("Tacita", plan.noise_multiplier, [share for share, _ in ours], plan.figures()[0].text)]
     for name, noise in [
-        ("Flower, its own ε of 2", least_noise()),
+        ("Flower, its own ε of 2", least_noise(claimed)),
+        ("Flower, no amplification", least_noise(unamplified)),
+        ("Flower, fixed-size draws", least_noise(of_fixed_size)),
         ("Flower, Tacita's noise", plan.noise_multiplier),
     ]:
         runs = [flower_run(seed, noise) for seed in seeds]

@@ -137,3 +137,25 @@ def test_a_strategy_resumes_from_its_folder(tmp_path):
     again.start(Grid(flower.client_app(ones)))
     assert again.server.is_finished
     assert again.figures()[0].adversary == "models"
+
+
+def test_another_plan_does_not_resume(tmp_path):
+    first = strategy(folder=tmp_path / "run", seed=None)
+    first.start(Grid(flower.client_app(ones)), num_rounds=1)
+    del first
+    plan = Plan(clients=3, cohort=3, rounds=9, noise=1e-3, delta=1e-4)
+    with pytest.raises(ValueError, match="another plan"):
+        flower.Strategy(
+            plan, [np.zeros((2, 2)), np.zeros(3)], learning_rate=1.0, folder=tmp_path / "run"
+        )
+
+
+def test_no_round_is_spent_before_enough_nodes_are_connected(monkeypatch):
+    made = strategy(wait_for=3)
+    grid = Grid(flower.client_app(ones))
+    connected = [NODES[:1], NODES[:2], NODES]
+    grid.get_node_ids = lambda: connected.pop(0) if len(connected) > 1 else connected[0]
+    spent = []
+    monkeypatch.setattr("time.sleep", lambda seconds: spent.append(made.server.next_round))
+    made.start(grid, num_rounds=1)
+    assert spent == [0, 0] and made.server.next_round == 1

@@ -32,6 +32,8 @@ def main(grid: Grid, context: Context) -> None:
         learning_rate=float(config["learning-rate"]),
         folder=str(config["folder"]) or None,
         clients_per_node=per_hospital,
+        # One that is down does not stop the others.
+        wait_for=hospitals - 1,
     )
 
     def evaluate(number: int, arrays: ArrayRecord) -> MetricRecord:

@@ -84,12 +84,14 @@ class Plan:
     ``(members, absent, colluding)``, where a public committee makes the noise under secure aggregation.
     """
 
-    __slots__ = ("_figures", "_json", "epsilon_bounds", "noise_multiplier")
+    __slots__ = ("_figures", "_json", "epsilon_bounds", "noise_multiplier", "rounds")
 
     #: Lower and upper bound of ε against the readers of the models.
     epsilon_bounds: tuple[float, float]
     #: The noise multiplier of the first round, but for the growth of μ.
     noise_multiplier: float
+    #: Rounds in all.
+    rounds: int
 
     def __init__(
         self,
@@ -134,6 +136,7 @@ class Plan:
         self._json = json.dumps(plan)
         self.noise_multiplier, self.epsilon_bounds, figures = certify_federation(self._json)
         self._figures = _figures(figures)
+        self.rounds = rounds
 
     def figures(self) -> list[Figure]:
         """What is promised, and against whom."""
@@ -260,6 +263,11 @@ class Server:
     def rounds(self) -> int:
         """Rounds of the plan."""
         return self._server.rounds[1]
+
+    @property
+    def noise_multiplier(self) -> float:
+        """That of the plan."""
+        return self._server.noise_multiplier
 
     @property
     def is_finished(self) -> bool:
