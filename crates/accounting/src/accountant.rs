@@ -65,6 +65,36 @@ pub trait Accountant {
         self.epsilon(ledger, delta)
     }
 
+    /// ε at the given δ, as near as a share of the work of several readings allows.
+    #[doc(hidden)]
+    fn epsilon_sharing(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<Reading, AccountError> {
+        self.epsilon_within(ledger, delta, effort)
+    }
+
+    /// δ at several ε, as near as such a share allows.
+    #[doc(hidden)]
+    fn deltas_sharing(
+        &self,
+        ledger: &Ledger,
+        epsilons: &[f64],
+        effort: &Effort,
+    ) -> Result<Vec<Reading>, AccountError> {
+        let _ = effort;
+        let delta = |epsilon: &f64| self.delta(ledger, *epsilon);
+        epsilons.iter().map(delta).collect()
+    }
+
+    /// Units of work that a reading takes at most, about; 0 for what takes next to none.
+    #[doc(hidden)]
+    fn most_work(&self) -> f64 {
+        0.0
+    }
+
     /// An accountant that proves as much in less time, with wider figures: it steers a search whose
     /// result this one certifies. None if this one is quick.
     #[doc(hidden)]

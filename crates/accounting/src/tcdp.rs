@@ -1,6 +1,7 @@
 //! Truncated concentrated differential privacy, with sampling.
 
 use crate::accountant::{AccountError, Accountant, Reading, check_delta, check_epsilon};
+use crate::effort::Effort;
 use crate::ledger::{Ledger, Sampling};
 use crate::rdp::RdpCurve;
 use crate::rdp::moment::up;
@@ -19,6 +20,8 @@ const ROUNDS: f64 = 512.0;
 /// Units of work at all of them, and the part of what is left that one may take.
 const WORK: f64 = 1.5e9;
 const WORK_OF_ONE: f64 = 0.15;
+/// Part of the work of several readings that one may take.
+const PART_OF_EFFORT: f64 = 0.5;
 
 /// The tCDP accountant: `≤`, with (ρ, ω) read off the Rényi curve of the ledger.
 ///
@@ -78,6 +81,7 @@ impl Tcdp {
     fn least(
         &self,
         ledger: &Ledger,
+        effort: &Effort,
         value: impl Fn(TcdpParameters) -> f64,
         hopeless: impl Fn(f64, f64) -> bool,
     ) -> Result<f64, AccountError> {
@@ -87,10 +91,45 @@ impl Tcdp {
         }
         let mut coarse = curve.coarse();
         let all = ORDERS as f64 * coarse.whole_work(TYPICAL_ORDER);
-        if all > WORK {
-            coarse = curve.coarse_of((ROUNDS * WORK / all) as usize);
+        let work = WORK.min(PART_OF_EFFORT * effort.left());
+        if all > work {
+            coarse = curve.coarse_of((ROUNDS * work / all) as usize);
         }
-        Ok(least_on_curve(coarse, value, hopeless))
+        Ok(effort.with_part(work, |part| least_on_curve(coarse, part, value, hopeless)))
+    }
+
+    fn epsilon_of(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<Reading, AccountError> {
+        check_delta(delta)?;
+        // ln(1 − 1/α) − ln(δα)/(α−1) is above −2 once α > 2, and D_α only grows.
+        let least = self.least(
+            ledger,
+            effort,
+            |pair| epsilon_up(pair.rho, pair.omega, delta),
+            |divergence, best| divergence > best + 2.0,
+        )?;
+        Ok(Reading::UpperBound(least))
+    }
+
+    fn delta_of(
+        &self,
+        ledger: &Ledger,
+        epsilon: f64,
+        effort: &Effort,
+    ) -> Result<Reading, AccountError> {
+        check_epsilon(epsilon)?;
+        // (α−1)(D_α − ε) only grows from here, and the other terms of ln δ are slower.
+        let least = self.least(
+            ledger,
+            effort,
+            |pair| delta_up(pair.rho, pair.omega, epsilon),
+            |divergence, _| divergence > epsilon + 2.0,
+        )?;
+        Ok(Reading::UpperBound(least.min(1.0)))
     }
 }
 
@@ -100,17 +139,18 @@ impl Tcdp {
 /// the maximum of a chord over α(α−1) has a closed form.
 fn least_on_curve(
     mut curve: RdpCurve,
+    effort: &Effort,
     value: impl Fn(TcdpParameters) -> f64,
     hopeless: impl Fn(f64, f64) -> bool,
 ) -> f64 {
     let mut best = f64::INFINITY;
     let (mut left, mut at_left) = (1.0, 0.0);
     let mut rho: f64 = 0.0;
-    let mut left_work = WORK;
     for index in 0..ORDERS {
         let right = 1.0 + (FIRST + SPACING * index as f64).exp();
-        curve = curve.with_most_work(WORK_OF_ONE * left_work);
-        left_work -= curve.work(right);
+        curve = curve.with_most_work(WORK_OF_ONE * effort.left());
+        // Never all of it: what is left shrinks by a part of itself.
+        let _ = effort.spend(curve.work(right));
         let at_right = curve.log_moment_up(right);
         rho = rho.max(up(chord_maximum(left, at_left, right, at_right), 64.0));
         best = best.min(value(TcdpParameters { rho, omega: right }));
@@ -206,24 +246,35 @@ impl Accountant for Tcdp {
     }
 
     fn epsilon(&self, ledger: &Ledger, delta: f64) -> Result<Reading, AccountError> {
-        check_delta(delta)?;
-        // ln(1 − 1/α) − ln(δα)/(α−1) is above −2 once α > 2, and D_α only grows.
-        let least = self.least(
-            ledger,
-            |pair| epsilon_up(pair.rho, pair.omega, delta),
-            |divergence, best| divergence > best + 2.0,
-        )?;
-        Ok(Reading::UpperBound(least))
+        self.epsilon_of(ledger, delta, &Effort::new(WORK / PART_OF_EFFORT))
+    }
+
+    fn epsilon_sharing(
+        &self,
+        ledger: &Ledger,
+        delta: f64,
+        effort: &Effort,
+    ) -> Result<Reading, AccountError> {
+        self.epsilon_of(ledger, delta, effort)
+    }
+
+    fn deltas_sharing(
+        &self,
+        ledger: &Ledger,
+        epsilons: &[f64],
+        effort: &Effort,
+    ) -> Result<Vec<Reading>, AccountError> {
+        let part = effort.left() / epsilons.len().max(1) as f64;
+        let delta =
+            |epsilon: &f64| effort.with_part(part, |part| self.delta_of(ledger, *epsilon, part));
+        epsilons.iter().map(delta).collect()
+    }
+
+    fn most_work(&self) -> f64 {
+        WORK
     }
 
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError> {
-        check_epsilon(epsilon)?;
-        // (α−1)(D_α − ε) only grows from here, and the other terms of ln δ are slower.
-        let least = self.least(
-            ledger,
-            |pair| delta_up(pair.rho, pair.omega, epsilon),
-            |divergence, _| divergence > epsilon + 2.0,
-        )?;
-        Ok(Reading::UpperBound(least.min(1.0)))
+        self.delta_of(ledger, epsilon, &Effort::new(WORK / PART_OF_EFFORT))
     }
 }

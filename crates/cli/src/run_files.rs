@@ -63,11 +63,6 @@ impl RunFiles {
         self.0.join(Self::MODEL)
     }
 
-    /// The same in Burn's own format.
-    pub fn burn_record(&self) -> PathBuf {
-        self.0.join("model.bpk")
-    }
-
     /// The course of the run.
     pub fn metrics(&self) -> PathBuf {
         self.0.join(Self::METRICS)

@@ -96,6 +96,10 @@ impl User {
     fn file(&self) -> PathBuf {
         self.0.join("state/tacita/accounts/digits.jsonl")
     }
+
+    fn heads(&self) -> PathBuf {
+        self.0.join("state/tacita/heads")
+    }
 }
 
 /// The value that follows a flag in a message.
@@ -246,6 +250,47 @@ fn an_account_that_was_put_back_is_refused_by_its_witness_and_by_the_ledgers_of_
     user.refused(
         &["resume", "--quiet", path(&second)],
         &["--account FILE", "Nothing more"],
+    );
+}
+
+/// A folder that is taken away in mid-run looks like one that was never used.
+#[test]
+fn a_run_whose_folder_is_taken_away_stays_reserved() {
+    let user = User::opened("taken-away", "8");
+    let out = user.out("a");
+    let mut arguments = user.small("200000", &out);
+    // So many steps fit the total with this much noise.
+    let noise = arguments.iter_mut().find(|word| **word == "2");
+    *noise.unwrap() = "300";
+    arguments.extend(["--checkpoint-every", "1"]);
+    let mut child = user.command(&arguments).spawn().unwrap();
+    while !out.join("metrics.jsonl").exists() || json_lines(&out.join("metrics.jsonl")) == 0 {
+        sleep(Duration::from_millis(20));
+        assert!(child.try_wait().unwrap().is_none(), "it ended too soon");
+    }
+    // It writes new files while the old ones go.
+    while fs::remove_dir_all(&out).is_err() && out.exists() {}
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(user.standing()["reserved"], 1);
+}
+
+fn json_lines(file: &Path) -> usize {
+    fs::read_to_string(file).map_or(0, |text| text.lines().count())
+}
+
+/// A copy of a run that gave its reservation back would spend what nobody counts.
+#[test]
+fn a_copy_of_a_run_that_was_given_back_is_refused() {
+    let user = User::opened("copy", "3");
+    let out = user.out("a");
+    user.ok(&user.small("20", &out));
+    let run = json(&out.join("run.json"))["id"].clone();
+    let mut account = tacita::Account::open(&user.file(), &user.heads(), &[]).unwrap();
+    account.give_back(run.as_str().unwrap()).unwrap();
+    drop(account);
+    user.refused(
+        &["resume", "--quiet", path(&out)],
+        &["was given back", "Start a new run"],
     );
 }
 

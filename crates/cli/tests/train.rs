@@ -173,11 +173,8 @@ fn fixed_seed_repeats_exactly_and_says_not_private_everywhere() {
     let (second, again) = short(&["--seed", "7"], "seed-b");
     assert_eq!(again["private"], false);
     for name in common::files(&first) {
-        // Burn's record holds random names of parameters.
-        if name != "model.bpk" {
-            let [one, other] = [&first, &second].map(|out| fs::read(out.join(&name)).unwrap());
-            assert_eq!(one, other, "{name}");
-        }
+        let [one, other] = [&first, &second].map(|out| fs::read(out.join(&name)).unwrap());
+        assert_eq!(one, other, "{name}");
     }
     let (third, _) = short(&["--seed", "8"], "seed-c");
     let [one, other] = [&first, &third].map(|out| fs::read(out.join("model.safetensors")).unwrap());
@@ -346,7 +343,7 @@ fn folder_of_a_private_run_holds_public_things_only() {
         text.split_whitespace().map(ToString::to_string).collect()
     };
     let files = "config.toml run.json ledger.jsonl checkpoint.safetensors metrics.jsonl model.safetensors \
-                 model.bpk facts.json report.html report.json registry.json";
+                 facts.json report.html report.json registry.json";
     assert_eq!(common::files(&out), set(files));
 
     let settings = "data csv parquet jsonl images text label classes schema declared records test test-share \

@@ -67,7 +67,7 @@ pub use own::{
 pub use preparation::{Basis, Features, InputPreparation, Preparation};
 pub use records::{
     Cell, ImageSize, Images, ROW_LENGTH, RecordSet, RowLayout, Rows, Shape, Standard, Targets,
-    Tokens, chunks,
+    Tokens, chunks, chunks_of_one_size,
 };
 pub use schema::{BadRows, Schema, TextEncoding};
 pub use statistics::records_for_bounds;

@@ -12,7 +12,7 @@ pub type Once = (&'static str, &'static str, &'static [&'static str]);
 
 /// Constants and functions on which privacy rests, each with its one home. Lists of copies may only shrink:
 /// one that is gone is a problem too.
-pub const ONCE: &[Once] = &[("TAIL_SHARE", "crates/tacita/src/mechanism/plan/mod.rs", &[])];
+pub const ONCE: &[Once] = &[("TAIL_SHARE", "crates/mechanism/src/noise/mod.rs", &[])];
 
 /// The file whose numbers no other file of these folders may repeat.
 pub const ROUNDING: &str = "crates/tacita/src/sensitivity/rounding.rs";

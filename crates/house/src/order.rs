@@ -59,7 +59,7 @@ pub const ORDER: Order = Order {
     most_files_in_a_circle: 7,
     known_circles: &[
         ("tacita", "compute::backend::gpu", 18),
-        ("tacita-cli", "report", 8),
+        ("tacita-cli", "report", 9),
         ("tacita-cli", "utility", 10),
         ("tacita-datasets", "own", 18),
     ],

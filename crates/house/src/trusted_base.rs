@@ -21,13 +21,21 @@ use std::collections::BTreeMap;
 pub const PAGE: &str = "docs/src/audit/trusted-base.md";
 
 /// Crates of which every file is on the page: as one to read, or with a reason why not.
-pub const CRATES: &[&str] = &["tacita-accounting", "tacita-kernels", "tacita"];
+pub const CRATES: &[&str] = &[
+    "tacita-accounting",
+    "tacita-federated",
+    "tacita-kernels",
+    "tacita-mechanism",
+    "tacita",
+];
 
 /// Folders of which every file is one to read.
 pub const TO_READ: &[&str] = &[
+    "crates/mechanism/src/",
     "crates/tacita/src/mechanism/",
     "crates/tacita/src/sensitivity/",
     "crates/accounting/src/pld/proof/",
+    "crates/federated/src/guarantee/",
 ];
 
 /// How many files, and their lines of code together.

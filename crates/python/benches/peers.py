@@ -8,6 +8,7 @@ Needs numpy, dp-accounting and prv-accountant; a library that is missing is left
 
 import argparse
 import contextlib
+import datetime
 import importlib.metadata
 import json
 import platform
@@ -112,6 +113,14 @@ def of_prv_accountant(found):
     found["prv-accountant: epsilon of 10,000 uniform steps"] = median_ms(epsilon, 3)
 
 
+def processor():
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
 PEERS = {"dp_accounting": of_dp_accounting, "prv_accountant": of_prv_accountant}
 
 
@@ -133,7 +142,13 @@ def main():
         for name in ["numpy", "dp-accounting", "prv-accountant"]:
             with contextlib.suppress(importlib.metadata.PackageNotFoundError):
                 versions[name] = importlib.metadata.version(name)
-        about = {"machine": platform.machine(), "python": platform.python_version(), **versions}
+        about = {
+            "date": datetime.date.today().isoformat(),
+            "processor": processor(),
+            "tacita": tacita.__version__,
+            "python": platform.python_version(),
+            **versions,
+        }
         path = Path(__file__).with_name("peers.json")
         path.write_text(json.dumps({"about": about, "milliseconds": found}, indent=1) + "\n")
 

@@ -5,6 +5,7 @@ mod border;
 mod calibrate;
 mod certify;
 mod errors;
+mod federated;
 mod ledger;
 mod numbers;
 mod tuning;
@@ -18,6 +19,10 @@ mod _tacita {
     use crate::certify::{certify, certify_file};
     #[pymodule_export]
     use crate::errors::panic_for_tests;
+    #[pymodule_export]
+    use crate::federated::{
+        FederatedServer, answer_order, certify_federation, masked_answer, read_order,
+    };
     #[pymodule_export]
     use crate::ledger::Ledger;
     #[pymodule_export]

@@ -181,3 +181,47 @@ def test_a_folder_is_kept_if_it_is_asked_for(tmp_path):
     assert tacita.Run.open(tmp_path / "run").epsilon == model.epsilon_
     with pytest.raises(tacita.RunError, match="exists already"):
         model.fit(X, Y)
+
+
+def test_one_odd_class_in_a_list_leaves_out_one_record():
+    """As an array of NumPy, all classes would become texts beside one, and no record would be left."""
+    classes = [bool(y) for y in Y]
+    model = PrivateClassifier(**{**DECLARED, "classes": [False, True]})
+    model.fit(X.tolist(), [*classes[:-1], "perhaps"])
+    assert model.score(X, Y == 1) > 0.9
+
+
+def test_a_class_is_the_same_as_a_number_and_as_a_text():
+    model = PrivateClassifier(**{**DECLARED, "classes": ["0", "1"]}).fit(X, Y)
+    assert model.score(X, Y.astype(str)) > 0.9
+
+
+def test_booleans_are_numbers():
+    model = PrivateClassifier(**{**DECLARED, "bounds": (0, 1)}).fit(X > 5, Y)
+    assert model.score(X > 5, Y) > 0.9
+
+
+def test_a_column_of_a_wrong_type_is_an_error_and_one_of_texts_a_warning():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(["1"] * 400)
+    for wrong, words in [
+        (pandas.Series(pandas.date_range("2024-01-01", periods=400)), "'a' of X holds dates"),
+        (pandas.Series(pandas.to_timedelta(range(400), unit="s")), "times or durations"),
+        (column.astype("category"), "'a' of X holds categories"),
+    ]:
+        with pytest.raises(tacita.ArgumentTypeError, match=words):
+            PrivateClassifier(**DECLARED).fit(pandas.DataFrame({"a": wrong}), Y)
+    # One cell that is no number may have made texts of them all, so it must not decide whether the fit succeeds.
+    with pytest.warns(tacita.RunWarning, match="'a' of X has a type of texts"):
+        table = pandas.DataFrame({"a": column.astype("string")})
+        assert PrivateClassifier(**DECLARED, steps=2).fit(table, Y).private_
+
+
+def test_what_scikit_learn_refuses_is_an_exception_of_ours():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(tacita.ArgumentTypeError, match="string names"):
+        PrivateClassifier(**DECLARED).fit(pandas.DataFrame({0: X[:, 0], "b": X[:, 1]}), Y)
+    with pytest.raises(tacita.ArgumentError, match="1d array"):
+        PrivateClassifier(**DECLARED).fit(X, np.c_[Y, Y])
+    with pytest.raises(tacita.ArgumentError, match="0 feature"):
+        PrivateClassifier(**DECLARED).fit(X[:, :0], Y)

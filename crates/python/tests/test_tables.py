@@ -1,11 +1,13 @@
 """Tables of other libraries are the same bytes."""
 
 import datetime
+import json
 
 import numpy as np
 import pytest
 import tacita
-from tacita._tables import table_of, text_of
+from tacita._columns import text_of
+from tacita._tables import table_of
 
 COLUMNS = {
     "count": [1, None, 3],
@@ -76,3 +78,102 @@ def test_two_columns_of_one_name_are_refused():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(tacita.ArgumentError, match="two columns named 'a'"):
         table_of("data", pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
+def lines_of(data):
+    return table_of("data", data).csv().decode().splitlines()[1:]
+
+
+@pytest.mark.parametrize("odd", ["twelve", None, 2.5, 2**70, (1, 2), {}])
+def test_one_odd_cell_changes_how_no_other_is_read(odd):
+    """As an array of NumPy it would: 1.0 became "1.0" and True became "True" beside a text."""
+    for cells in [[1, 2, 3], [1.0, 2.0, 0.5], [True, False, True], [2**53 + 1, 1, 1]]:
+        alone = lines_of({"a": cells})
+        assert lines_of({"a": [*cells, odd]})[:3] == alone
+        assert lines_of([[cell] for cell in [*cells, odd]])[:3] == alone
+
+
+def columns_of_every_library():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    arrow = pytest.importorskip("pyarrow")
+    days = [datetime.datetime(2024, 1, 31), None]
+    spans = [datetime.timedelta(seconds=5), None]
+    return {
+        "numbers": [
+            np.array([1, 2]),
+            pandas.array([1, None], dtype="Int64"),
+            polars.Series([1.5, None]),
+            polars.Series([1, None], dtype=polars.UInt8),
+            arrow.array([1, None]),
+            arrow.array([1, None], type=arrow.decimal128(9, 2)),
+        ],
+        "booleans": [
+            np.array([True, False]),
+            pandas.array([True, None], dtype="boolean"),
+            polars.Series([True, None]),
+            arrow.array([True, None]),
+        ],
+        "dates": [
+            np.array(days, dtype="M8[s]"),
+            pandas.Series(days).dt.tz_localize("Europe/Berlin"),
+            polars.Series(days),
+            polars.Series([datetime.date(2024, 1, 31)]),
+            arrow.array(days),
+        ],
+        "times or durations": [
+            np.array(spans, dtype="m8[s]"),
+            pandas.Series(spans),
+            polars.Series(spans),
+            arrow.array(spans),
+        ],
+        "texts": [
+            np.array(["a", "b"]),
+            pandas.array(["a", None], dtype="string"),
+            polars.Series(["a", None]),
+            arrow.array(["a", None]),
+        ],
+        "categories": [
+            pandas.Categorical(["a", None]),
+            polars.Series(["a", None], dtype=polars.Categorical),
+            polars.Series(["a", None], dtype=polars.Enum(["a"])),
+            arrow.array(["a", None]).dictionary_encode(),
+        ],
+        "lists": [polars.Series([[1], [2]]), arrow.array([[1], None])],
+        "values": [np.array([1, "a"], dtype=object), [1, 2]],
+    }
+
+
+def test_types_of_every_library_say_what_a_column_holds():
+    pandas = pytest.importorskip("pandas")
+    for held, columns in columns_of_every_library().items():
+        for column in columns:
+            if isinstance(column, pandas.api.extensions.ExtensionArray):
+                column = pandas.Series(column)
+            assert table_of("data", {"a": column}).holds("a") == held, column
+
+
+def test_lazy_frames_are_collected_and_a_series_is_no_table():
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    assert table_of("data", polars.DataFrame(COLUMNS).lazy()).csv().decode() == CSV
+    for series in [pandas.Series([1.0]), polars.Series([1.0])]:
+        with pytest.raises(tacita.ArgumentError, match="data must have two dimensions"):
+            table_of("data", series)
+
+
+def test_names_of_columns_are_texts_that_say_something():
+    assert table_of("data", {" age ": [1], 7: [2], ("a", "b"): [3]}).names == [
+        "age",
+        "7",
+        "('a', 'b')",
+    ]
+    for name in [None, "", " "]:
+        with pytest.raises(tacita.ArgumentError, match="column 0 of the table has no name"):
+            table_of("data", {name: [1]})
+
+
+def test_json_lines_hold_what_csv_holds():
+    lines = table_of("data", COLUMNS).json_lines().decode().splitlines()
+    assert json.loads(lines[0]) == {
+        "count": "1", "share": "0.1", "word": "a,b", "yes": "true", "day": "2024-01-31",
+    }  # fmt: skip
+    assert json.loads(lines[2])["word"] == 'say "so"' and json.loads(lines[1])["word"] == ""

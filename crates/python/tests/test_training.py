@@ -138,6 +138,25 @@ def test_ctrl_c_stops_a_run_in_order_and_it_is_resumed(tmp_path):
     assert run.is_finished and float(run.epsilon) <= 3
 
 
+def test_an_exception_of_the_callers_progress_stops_the_run_in_order_and_comes_back(tmp_path):
+    def refuse(step, steps, epsilon):
+        raise ZeroDivisionError("enough")
+
+    with pytest.raises(ZeroDivisionError, match="enough"):
+        trained(tmp_path / "run", progress=refuse, model="mlp", steps=2000, batch=100)
+    assert not tacita.Run.open(tmp_path / "run").is_finished
+
+
+def test_texts_of_a_table_are_learned_from_and_answered(tmp_path):
+    texts = ["what a lovely film", "a dreadful bore"] * 150
+    asked = {"text": "review", "label": "stars", "classes": [1, 5], "records": 300, "epsilon": 8}
+    table = {"review": texts, "stars": [5, 1] * 150}
+    run = tacita.train(data=table, out=tmp_path / "run", steps=30, **asked)
+    assert run.predict({"review": ["lovely film", "dreadful"]}).values == ["5", "1"]
+    with pytest.raises(tacita.ArgumentError, match="no column 'body', which text names"):
+        tacita.train(data=table, **{**asked, "text": "body"})
+
+
 def test_a_search_is_one_budget(tmp_path):
     space = {
         "mode": "grid",

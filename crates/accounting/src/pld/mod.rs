@@ -78,6 +78,17 @@ impl Pld {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn curve(&self, ledger: &Ledger, epsilons: &[f64]) -> Result<Vec<Reading>, AccountError> {
+        let renyi = |curve: &RdpCurve, epsilon: f64| curve.delta_up(epsilon);
+        self.curve_of(ledger, epsilons, &Effort::new(WORK), renyi)
+    }
+
+    fn curve_of(
+        &self,
+        ledger: &Ledger,
+        epsilons: &[f64],
+        effort: &Effort,
+        delta_up: impl Fn(&RdpCurve, f64) -> Result<f64, AccountError>,
+    ) -> Result<Vec<Reading>, AccountError> {
         self.supports(ledger)?;
         for &epsilon in epsilons {
             check_epsilon(epsilon)?;
@@ -87,8 +98,7 @@ impl Pld {
         let brackets = if rounds.is_symmetric() {
             vec![(0.0, 1.0); epsilons.len()]
         } else {
-            let effort = Effort::new(WORK);
-            search::deltas(&rounds, epsilons, self.relative_width, &effort)
+            search::deltas(&rounds, epsilons, self.relative_width, effort)
                 .into_iter()
                 .map(|(removal, addition)| DeltaBracket::larger(removal, addition))
                 .collect()
@@ -105,7 +115,7 @@ impl Pld {
                             Some(curve) => curve,
                             none => none.insert(RdpCurve::of(ledger)?),
                         };
-                        curve.delta_up(epsilon)
+                        delta_up(curve, epsilon)
                     },
                 )
             })
@@ -189,6 +199,26 @@ impl Accountant for Pld {
         let renyi = || Ok(RdpCurve::of(ledger)?.epsilon_up_within(delta, effort)?.0);
         let most = WORK.min(PART_OF_EFFORT * effort.left());
         effort.with_part(most, |part| self.epsilon_of(ledger, delta, part, renyi))
+    }
+
+    fn deltas_sharing(
+        &self,
+        ledger: &Ledger,
+        epsilons: &[f64],
+        effort: &Effort,
+    ) -> Result<Vec<Reading>, AccountError> {
+        let most = WORK.min(PART_OF_EFFORT * effort.left());
+        let each = 1.0 / epsilons.len().max(1) as f64;
+        let renyi = |curve: &RdpCurve, epsilon: f64| {
+            effort.with_part(each * effort.left(), |part| {
+                curve.delta_up_within(epsilon, part)
+            })
+        };
+        effort.with_part(most, |part| self.curve_of(ledger, epsilons, part, renyi))
+    }
+
+    fn most_work(&self) -> f64 {
+        WORK
     }
 
     fn quicker(&self) -> Option<Box<dyn Accountant>> {

@@ -122,23 +122,15 @@ impl RdpCurve {
 
     /// As [`Self::epsilon_up`], with a part of the work that is left.
     pub(crate) fn epsilon_up_within(
-        mut self,
+        self,
         delta: f64,
         effort: &Effort,
     ) -> Result<(f64, f64), AccountError> {
         check_delta(delta)?;
-        let most = self.most_work.min(PART_OF_EFFORT * effort.left());
-        let rough = self.rough();
-        self.most_work = most;
-        let rough = rough.with_most_work(most / EVALUATIONS);
-        let spend = |curve: &Self, order: f64| {
-            // What is used up stays so; the bounds in closed form take next to nothing.
-            let _ = effort.spend(curve.work(order));
-            curve.log_moment_up(order)
-        };
+        let (rough, curve) = self.within(effort);
         Ok(least_epsilon(
-            |order| spend(&rough, order),
-            |order| spend(&self, order),
+            |order| spend(&rough, order, effort),
+            |order| spend(&curve, order, effort),
             delta,
         ))
     }
@@ -152,6 +144,28 @@ impl RdpCurve {
             |order| self.log_moment_up(order),
             epsilon,
         ))
+    }
+
+    /// As [`Self::delta_up`], with a part of the work that is left.
+    pub(crate) fn delta_up_within(
+        &self,
+        epsilon: f64,
+        effort: &Effort,
+    ) -> Result<f64, AccountError> {
+        check_epsilon(epsilon)?;
+        let (rough, curve) = self.within(effort);
+        Ok(least_delta(
+            |order| spend(&rough, order, effort),
+            |order| spend(&curve, order, effort),
+            epsilon,
+        ))
+    }
+
+    /// Curves that steer a search and give its value, with a part of the work that is left.
+    fn within(&self, effort: &Effort) -> (Self, Self) {
+        let most = self.most_work.min(PART_OF_EFFORT * effort.left());
+        let rough = self.rough().with_most_work(most / EVALUATIONS);
+        (rough, self.clone().with_most_work(most))
     }
 
     /// K(α) = (α−1)D_α, rounded up.
@@ -216,6 +230,12 @@ impl RdpCurve {
         self.most_work = most_work;
         self
     }
+}
+
+/// A value of a curve. What is used up stays so; the bounds in closed form take next to nothing.
+fn spend(curve: &RdpCurve, order: f64, effort: &Effort) -> f64 {
+    let _ = effort.spend(curve.work(order));
+    curve.log_moment_up(order)
 }
 
 impl Draw {

@@ -15,6 +15,9 @@ use crate::ledger::Ledger;
 
 const NAME: &str = "rdp";
 
+/// Units of work of a reading, most of it in the search for the order.
+const WORK: f64 = 1.1e9;
+
 /// The Rényi accountant: `≤`, some 10–60 % above the truth in common settings.
 ///
 /// Treats Poisson rounds (add-or-remove-one), fixed-size rounds (replace-one), full batches and
@@ -63,6 +66,26 @@ impl Accountant for Rdp {
     ) -> Result<Reading, AccountError> {
         let (epsilon, _) = RdpCurve::of(ledger)?.epsilon_up_within(delta, effort)?;
         Ok(Reading::UpperBound(epsilon))
+    }
+
+    fn deltas_sharing(
+        &self,
+        ledger: &Ledger,
+        epsilons: &[f64],
+        effort: &Effort,
+    ) -> Result<Vec<Reading>, AccountError> {
+        let curve = RdpCurve::of(ledger)?;
+        let each = 1.0 / epsilons.len().max(1) as f64;
+        let part = each * effort.left();
+        let delta = |epsilon: &f64| {
+            let delta = effort.with_part(part, |part| curve.delta_up_within(*epsilon, part))?;
+            Ok(Reading::UpperBound(delta))
+        };
+        epsilons.iter().map(delta).collect()
+    }
+
+    fn most_work(&self) -> f64 {
+        WORK
     }
 
     fn delta(&self, ledger: &Ledger, epsilon: f64) -> Result<Reading, AccountError> {

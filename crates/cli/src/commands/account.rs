@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use tacita::{LedgerRecord, SearchKind};
 use tacita_accounting::decimal::{exact, up};
-use tacita_accounting::{Ledger, Reading, check_delta, check_epsilon, whole_grid};
+use tacita_accounting::{Ledger, Reading, SharedWork, check_delta, check_epsilon, whole_grid};
 
 /// Arguments of `tacita account`.
 #[derive(Debug, clap::Args)]
@@ -76,8 +76,9 @@ pub fn run(args: &Args) -> Result<()> {
     let ledgers = ledgers(args)?;
     let mut texts = Vec::new();
     let mut objects = Vec::new();
+    let work = shared_work(args, ledgers.len());
     for (name, ledger) in &ledgers {
-        let answers = answers(args, ledger).with_context(|| name.clone())?;
+        let answers = answers(args, ledger, &work).with_context(|| name.clone())?;
         let label = if ledgers.len() > 1 { name.as_str() } else { "" };
         texts.push(text(args, label, ledger, &answers));
         objects.extend(answers.iter().map(|answer| object(args, label, answer)));
@@ -85,7 +86,7 @@ pub fn run(args: &Args) -> Result<()> {
     if ledgers.len() > 1 {
         let runs: Vec<Ledger> = ledgers.iter().map(|(_, ledger)| ledger.clone()).collect();
         let joint = whole_grid(&runs).map_err(anyhow::Error::from);
-        match joint.and_then(|joint| Ok((answers(args, &joint)?, joint))) {
+        match joint.and_then(|joint| Ok((answers(args, &joint, &work)?, joint))) {
             Ok((answers, joint)) => {
                 let label = "all together, if they are about the same records";
                 texts.push(text(args, label, &joint, &answers));
@@ -216,13 +217,24 @@ pub fn read_ledger(path: &Path) -> Result<(String, Ledger)> {
     Ok((name, ledger))
 }
 
+/// The work of all that is asked for at once: each ledger, and all together if they are several.
+fn shared_work(args: &Args, ledgers: usize) -> SharedWork {
+    let asked = usize::from(args.delta.is_some()) + usize::from(args.epsilon.is_some());
+    let stated = if ledgers > 1 { ledgers + 1 } else { ledgers };
+    let accountants: Vec<_> = (args.accountant.list().iter())
+        .map(|choice| choice.accountant())
+        .collect();
+    let all = accountants.iter().map(AsRef::as_ref);
+    SharedWork::among((0..asked * stated).flat_map(|_| all.clone()))
+}
+
 /// The answers of the accountants asked for. One that was asked for by name must answer; of all,
 /// those that cannot treat the ledger are left out, unless none can.
-fn answers(args: &Args, ledger: &Ledger) -> Result<Vec<Answer>> {
+fn answers(args: &Args, ledger: &Ledger, work: &SharedWork) -> Result<Vec<Answer>> {
     let mut answers = Vec::new();
     let mut refusal = None;
     for choice in args.accountant.list() {
-        match answer(args, choice, ledger) {
+        match answer(args, choice, ledger, work) {
             Ok(answer) => answers.push(answer),
             Err(error) => {
                 refusal.get_or_insert(error);
@@ -235,14 +247,14 @@ fn answers(args: &Args, ledger: &Ledger) -> Result<Vec<Answer>> {
     }
 }
 
-fn answer(args: &Args, choice: Choice, ledger: &Ledger) -> Result<Answer> {
+fn answer(args: &Args, choice: Choice, ledger: &Ledger, work: &SharedWork) -> Result<Answer> {
     let accountant = choice.accountant();
     let epsilon = match args.delta {
-        Some(delta) => Some(check_finite(accountant.epsilon(ledger, delta)?)?),
+        Some(delta) => Some(check_finite(work.epsilon(&*accountant, ledger, delta)?)?),
         None => None,
     };
     let delta = match args.epsilon {
-        Some(epsilon) => Some(check_finite(accountant.delta(ledger, epsilon)?)?),
+        Some(epsilon) => Some(check_finite(work.delta(&*accountant, ledger, epsilon)?)?),
         None => None,
     };
     let risk = match (args.risk, epsilon.and_then(Reading::upper_bound)) {

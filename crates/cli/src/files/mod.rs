@@ -2,19 +2,26 @@
 
 mod times;
 
-pub use times::hide_times;
+pub use times::{hide_time, hide_times};
 
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// Writes beside the file and renames, so that no reader sees half of it.
+/// Writes beside the file and renames, so that no reader sees half of it. The file has the time that all files of runs
+/// have ([`hide_times`]), also if the run is killed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let beside = path.with_file_name(name);
-    let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+    let written = File::create(&beside)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            hide_time(&file);
+            Ok(())
+        })
+        .and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }

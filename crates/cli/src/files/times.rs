@@ -13,16 +13,25 @@ use std::time::UNIX_EPOCH;
 /// The system's own record of when a file was made or last changed cannot be set; it stays on the disk
 /// and does not travel with a copy.
 pub fn hide_times(folder: &Path) -> Result<()> {
-    let times = FileTimes::new()
-        .set_modified(UNIX_EPOCH)
-        .set_accessed(UNIX_EPOCH);
-    set_times(folder, times).with_context(|| {
+    set_times(folder, one_time()).with_context(|| {
         format!(
             "cannot hide the times of {}, which tell how long the run took and so how many records there are; \
              do not publish the folder before it has other times",
             folder.display()
         )
     })
+}
+
+/// The same for a file that is being written, so far as the system lets us: nobody may see the time of a run that was
+/// killed either.
+pub fn hide_time(file: &File) {
+    let _ = file.set_times(one_time());
+}
+
+fn one_time() -> FileTimes {
+    FileTimes::new()
+        .set_modified(UNIX_EPOCH)
+        .set_accessed(UNIX_EPOCH)
 }
 
 fn set_times(path: &Path, times: FileTimes) -> std::io::Result<()> {

@@ -127,8 +127,6 @@ pub enum Origin {
     Declared,
     /// Estimated from the private records with noise, in a preparation phase of the plan.
     PrivatelyEstimated,
-    /// Read from the private records without noise: not covered.
-    ReadFromData,
 }
 
 /// The model of a run.
@@ -204,8 +202,6 @@ pub enum KeySource {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tuning {
-    /// Fixed beforehand or chosen on public data; there is nothing to cover.
-    WithoutPrivateData,
     /// Unknown, or chosen by looking at the private records: not covered.
     NotCovered,
     /// By a private search this run is a part of, whose guarantee is this.

@@ -23,7 +23,6 @@ pub fn answers(report: &Report) -> Value {
         None => "Not audited by canaries.".into(),
     };
     let tuning = match facts.tuning {
-        Tuning::WithoutPrivateData => "Settings were chosen without the private records.",
         Tuning::NotCovered => {
             "Runs that were made before to choose settings are not covered, unless an account counts them."
         }

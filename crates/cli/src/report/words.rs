@@ -282,11 +282,6 @@ fn range(values: impl Iterator<Item = f64>, show: fn(f64) -> String) -> String {
 /// What is and is not covered besides training.
 pub fn coverage(facts: &Facts) -> Vec<Statement> {
     let tuning = match facts.tuning {
-        Tuning::WithoutPrivateData => {
-            "Nothing to cover: settings were fixed beforehand or chosen on public data, as declared by \
-             whoever ran the training."
-                .to_string()
-        }
         Tuning::NotCovered => {
             "NOT covered. If settings were chosen by looking at the private records or at models trained \
              on them, ε is larger than stated."
@@ -300,9 +295,7 @@ pub fn coverage(facts: &Facts) -> Vec<Statement> {
         ),
     };
     let is = |origin| facts.preparation.iter().any(|p| p.origin == origin);
-    let preparation = if is(Origin::ReadFromData) {
-        "NOT covered: something was read from the private records without noise (see the list)."
-    } else if is(Origin::PrivatelyEstimated) {
+    let preparation = if is(Origin::PrivatelyEstimated) {
         "Covered: what was learned from the private records was learned with noise and is part of ε."
     } else {
         "Nothing to cover: it uses only what is public or declared (see the list)."
@@ -319,7 +312,6 @@ pub fn origin(origin: Origin) -> &'static str {
         Origin::Public => "public knowledge",
         Origin::Declared => "declared by the operator as not learned from the private records",
         Origin::PrivatelyEstimated => "estimated with noise, part of ε",
-        Origin::ReadFromData => "READ FROM PRIVATE RECORDS, not covered",
     }
 }
 

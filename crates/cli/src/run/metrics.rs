@@ -1,6 +1,6 @@
 //! What may be published of a run's course, a line for some of its steps.
 
-use crate::files::write_whole;
+use crate::files::{hide_time, write_whole};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -53,6 +53,7 @@ impl Metrics {
     pub fn add(&mut self, metric: Metric) {
         if let Ok(line) = serde_json::to_string(&metric) {
             let _ = writeln!(self.file, "{line}");
+            hide_time(&self.file);
         }
         self.lines.push(metric);
     }

@@ -16,6 +16,7 @@ use crate::memory;
 use crate::run_files::RunFiles;
 use crate::version::commit;
 use anyhow::{Context, Result, anyhow, ensure};
+use std::cell::Cell;
 use std::path::Path;
 use tacita::{LedgerLabel, Opening};
 use tacita_datasets::{DataSet, Opened};
@@ -54,11 +55,15 @@ pub fn train(
     let id = identifier(run.settings.seed)?;
     let folder = RunFolder::create(out, opened.name())?;
     let settings = run.settings.clone();
+    // A folder that somebody took away tells nothing about what was released.
+    let still_there = Cell::new(false);
     let made = folder.keep_unless_unspent(search.is_some(), || {
-        let (open, opening) = begin(run, opened, start, search, &id, &folder)?;
-        open.train(bench, Some(opening), output)
+        let made = begin(run, opened, start, search, &id, &folder)
+            .and_then(|(open, opening)| open.train(bench, Some(opening), output));
+        still_there.set(folder.path().exists());
+        made
     });
-    if made.is_err() && !folder.path().exists() && search.is_none() {
+    if made.is_err() && still_there.get() && !folder.path().exists() && search.is_none() {
         // It ended before it released anything. A reservation that cannot be given back stays spent.
         let _ = reserve::give_back(&settings, &id);
     }

@@ -230,5 +230,12 @@ pub fn check_resumed(
         place.file.display(),
         remedy()
     );
-    Ok(standing.check(&place.file, mark)?)
+    standing.check(&place.file, mark)?;
+    ensure!(
+        standing.holds(&mark.run),
+        "what {} had reserved was given back: it ended before it released anything, and this is a copy that was made \
+         before. Start a new run. Nothing was spent",
+        folder.display()
+    );
+    Ok(())
 }

@@ -96,7 +96,12 @@ impl OpenRun<'_> {
         let noise = self.run.settings.score_noise.unwrap_or(f64::NAN);
         let target = self.target()?;
         let layout = Layout::new(target.kind(), self.data.classes().len(), noise);
-        let (evaluation, utility) = match (bench.outputs(test)?, left) {
+        // One record more must not change how the others are rounded.
+        let outputs = match session.pass_of_one_size() {
+            Some(size) => bench.outputs_in_passes_of(size, test)?,
+            None => bench.outputs(test)?,
+        };
+        let (evaluation, utility) = match (outputs, left) {
             (Some(outputs), 1) if plan.scores() == 1 => {
                 let vectors = layout.vectors(&outputs, test.targets());
                 let released = session.score(layout.length(), vectors)?;

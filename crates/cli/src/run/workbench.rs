@@ -13,7 +13,7 @@ use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
 use std::path::Path;
 use tacita::{Opening, Progress, Report, Session, Trained};
-use tacita_datasets::{DataSet, RecordSet, Target, chunks};
+use tacita_datasets::{DataSet, RecordSet, Target, chunks, chunks_of_one_size};
 
 /// Records of one batch of predictions.
 const CHUNK: usize = 500;
@@ -56,6 +56,14 @@ pub trait Workbench {
 
     /// For each record the values that the model gives the classes; none if it is no classifier.
     fn outputs(&self, records: &RecordSet) -> Result<Option<Vec<Vec<f32>>>>;
+
+    /// The same in passes of `size` rows, each filled up, so that no record's values depend on how many records there
+    /// are: for a release on private records, on a device that rounds by the size of a batch.
+    fn outputs_in_passes_of(
+        &self,
+        size: usize,
+        records: &RecordSet,
+    ) -> Result<Option<Vec<Vec<f32>>>>;
 
     /// For each input the probability of every class, of each label by itself, or the number in its unit.
     fn answers(&self, inputs: &RecordSet, target: &Target) -> Result<Vec<Vec<f64>>>;
@@ -111,20 +119,29 @@ impl<R: Kind, M: Scored<R::Batch>> Bench<R, M> {
     /// What becomes of the values of each record's classes; none if the model is no classifier.
     fn rows(
         &self,
+        batches: impl Iterator<Item = (R::Batch, usize)>,
+        of: impl Fn(Tensor<2>) -> Tensor<2>,
+    ) -> Option<Vec<Vec<f32>>> {
+        let mut rows = Vec::new();
+        for (batch, counted) in batches {
+            let values = self.model.class_values(batch)?;
+            let [_, classes] = values.dims();
+            let values: Vec<f32> = of(values).into_data().iter::<f32>().collect();
+            let values = values.chunks(classes).take(counted);
+            rows.extend(values.map(<[f32]>::to_vec));
+        }
+        Some(rows)
+    }
+
+    /// The same in batches as they come.
+    fn rows_of_all(
+        &self,
         records: &RecordSet,
         of: impl Fn(Tensor<2>) -> Tensor<2>,
     ) -> Result<Option<Vec<Vec<f32>>>> {
         let records: &R = taken(records)?;
-        let mut rows = Vec::with_capacity(records.count());
-        for batch in chunks(records, CHUNK, &self.device) {
-            let Some(values) = self.model.class_values(batch) else {
-                return Ok(None);
-            };
-            let [_, classes] = values.dims();
-            let values: Vec<f32> = of(values).into_data().iter::<f32>().collect();
-            rows.extend(values.chunks(classes).map(<[f32]>::to_vec));
-        }
-        Ok(Some(rows))
+        let batches = chunks(records, CHUNK, &self.device).map(|batch| (batch, usize::MAX));
+        Ok(self.rows(batches, of))
     }
 }
 
@@ -145,11 +162,7 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
     }
 
     fn save(&self, folder: &RunFolder) -> Result<()> {
-        tacita::save_model(&self.model, &folder.model())?;
-        let burn_record = folder.burn_record();
-        (self.model.clone().save_file(&burn_record))
-            .with_context(|| format!("cannot write {}", burn_record.display()))?;
-        Ok(())
+        Ok(tacita::save_model(&self.model, &folder.model())?)
     }
 
     fn train(
@@ -206,11 +219,21 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
     }
 
     fn outputs(&self, records: &RecordSet) -> Result<Option<Vec<Vec<f32>>>> {
-        self.rows(records, |values| values)
+        self.rows_of_all(records, |values| values)
+    }
+
+    fn outputs_in_passes_of(
+        &self,
+        size: usize,
+        records: &RecordSet,
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        let records: &R = taken(records)?;
+        let batches = chunks_of_one_size(records, size, &self.device);
+        Ok(self.rows(batches, |values| values))
     }
 
     fn answers(&self, inputs: &RecordSet, target: &Target) -> Result<Vec<Vec<f64>>> {
-        let rows = self.rows(inputs, |values| match target {
+        let rows = self.rows_of_all(inputs, |values| match target {
             Target::Classes(_) => softmax(values, 1),
             Target::Labels { .. } => sigmoid(values),
             Target::Number(_) => values,
@@ -228,5 +251,67 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
 
     fn estimate(self: Box<Self>, run: &PlannedRun) -> Result<Estimate> {
         estimate(*self, run)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use burn::module::Module;
+    use std::cell::RefCell;
+    use tacita::PrivateModel;
+    use tacita::layers::{Linear, LinearConfig};
+    use tacita_datasets::{Labelled, RowLayout, Rows};
+
+    thread_local! {
+        static SEEN: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// Remembers how many rows it was asked about at a time.
+    #[derive(Module, Debug)]
+    struct Watched {
+        linear: Linear,
+    }
+
+    impl PrivateModel<Labelled<Tensor<2>>> for Watched {
+        fn losses(&self, batch: Labelled<Tensor<2>>) -> Tensor<1> {
+            self.linear.forward(batch.inputs).sum_dim(1).squeeze_dim(1)
+        }
+    }
+
+    impl Scored<Labelled<Tensor<2>>> for Watched {
+        const SCORE: Score = Score::Accuracy;
+
+        fn scores(&self, _: Labelled<Tensor<2>>) -> Vec<f64> {
+            Vec::new()
+        }
+
+        fn class_values(&self, batch: Labelled<Tensor<2>>) -> Option<Tensor<2>> {
+            SEEN.with_borrow_mut(|seen| seen.push(batch.inputs.dims()[0]));
+            Some(self.linear.forward(batch.inputs))
+        }
+    }
+
+    /// One record more changes the size of no pass, and the values of no other record.
+    #[test]
+    fn private_records_are_answered_in_passes_of_one_size() {
+        let device = Device::default();
+        let watched = Watched {
+            linear: LinearConfig::new(3, 2).init(&device.clone().autodiff()),
+        };
+        let bench = Bench::<Rows, _>::of(watched, &device);
+        let records = |count: usize| {
+            let cells: Vec<f32> = (0..3 * count).map(|cell| cell as f32 / 7.0).collect();
+            let rows = Rows::new(RowLayout::Numbers(3), 2, cells, vec![0; count]).unwrap();
+            RecordSet::Rows(rows)
+        };
+        let all = bench.outputs(&records(17)).unwrap().unwrap();
+        SEEN.take();
+        for count in [0, 1, 7, 8, 9, 16, 17] {
+            let outputs = bench.outputs_in_passes_of(8, &records(count)).unwrap();
+            assert_eq!(outputs.unwrap(), all[..count]);
+            assert_eq!(SEEN.take(), vec![8; count.div_ceil(8)]);
+        }
     }
 }

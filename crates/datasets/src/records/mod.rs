@@ -107,6 +107,25 @@ pub fn chunks<'a, R: Records>(
     })
 }
 
+/// All records in batches of exactly `size`, and how many of each batch's rows count: where records are wanting, the
+/// first of the batch is repeated.
+///
+/// A device may choose by the size of a batch how it rounds. In batches of one size a record's answer does not depend on
+/// how many records there are.
+pub fn chunks_of_one_size<'a, R: Records>(
+    records: &'a R,
+    size: usize,
+    device: &'a Device,
+) -> impl Iterator<Item = (R::Batch, usize)> + 'a {
+    let size = size.max(1);
+    (0..records.count()).step_by(size).map(move |start| {
+        let end = (start + size).min(records.count());
+        let mut indices: Vec<usize> = (start..end).collect();
+        indices.resize(size, start);
+        (records.batch(&indices, device), end - start)
+    })
+}
+
 /// `values` must be `width` numbers for each record, and each target one of `outputs`.
 fn check(values: usize, width: usize, targets: &Targets, outputs: usize) -> Result<()> {
     ensure!(width > 0, "a record must hold at least one value");

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._tables import Table, text_of
-from .errors import ArgumentError, ArgumentTypeError
+from ._columns import name_of, text_of
+from ._tables import Table
+from .errors import ArgumentError, ArgumentTypeError, RunWarning
 
 #: What becomes of missing values, by the argument `missing`: of numbers, and of categories.
 _MISSING = {"drop": ("drop", "drop"), "mark": ("indicator", "category")}
@@ -21,21 +23,20 @@ def columns(
     estimate_bounds: bool,
 ) -> dict[str, dict[str, Any]]:
     """The columns of a schema: each is declared, or the error names those that are not."""
-    found = {text_of(name): dict(column) for name, column in declared.items()}
+    found = {name_of(name): dict(column) for name, column in declared.items()}
     _check_names("schema", found, table)
     for name, values in _by_name("categories", categories, table).items():
         _new("categories", name, found)
         found[name] = _category(name, values)
     for name, pair in _bounds(bounds, table, found).items():
         _new("bounds", name, found)
-        _check_type(name, table)
-        found[name] = dict(zip(("min", "max"), _pair(f"bounds of {name}", pair), strict=True))
+        low, high = _pair(f"bounds of {name}", pair)
+        found[name] = _number(name, table, {"min": low, "max": high})
     rest = [name for name in table.names if name not in found]
     if rest and not estimate_bounds:
         raise ArgumentError(_undeclared(rest))
     for name in rest:
-        _check_type(name, table)
-        found[name] = {"kind": "numeric"}
+        found[name] = _number(name, table, {"kind": "numeric"})
     return found
 
 
@@ -57,17 +58,20 @@ def read_from(table: Table, declared: Mapping[str, Any]) -> dict[str, dict[str, 
     """Bounds and categories read from the records themselves: NOT PRIVATE."""
     import numpy as np
 
-    found = {text_of(name): dict(column) for name, column in declared.items()}
+    found = {name_of(name): dict(column) for name, column in declared.items()}
     for name in table.names:
         if name in found:
             continue
-        if table.is_number(name):
-            cells = np.asarray(table.column(name), dtype=float)
+        held = table.holds(name)
+        if held == "booleans":
+            found[name] = {"kind": "boolean"}
+        elif held == "numbers":
+            cells = np.array([_float(cell) for cell in table.cells(name)])
             cells = cells[np.isfinite(cells)]
             low, high = (float(cells.min()), float(cells.max())) if cells.size else (0.0, 1.0)
             found[name] = {"min": low, "max": high if high > low else low + 1.0}
         else:
-            values = sorted({text_of(cell) for cell in table.column(name)} - {""})
+            values = sorted({str(cell).strip() for cell in table.cells(name)} - {""})
             few = 2 <= len(values) <= 4096
             found[name] = {"categories": values, "other": True} if few else {"buckets": 32}
     return found
@@ -77,10 +81,18 @@ def _undeclared(names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     what = f"the column {shown} of X is" if len(names) == 1 else f"the columns {shown} of X are"
     return (
-        f"{what} not declared, and what a column holds is not learned from private records. Give bounds={{name: (min, "
-        "max)}} for numbers, categories={name: [...]} (or a number of buckets) for categories, schema= for everything "
-        "else, or estimate_bounds=True to have the bounds of numbers estimated within the budget. Nothing was spent"
-    ).replace("}}", "}")
+        f"{what} not declared, and what a column holds is not learned from private records. "
+        "Give bounds={name: (min, max)} for numbers, categories={name: [...]} (or a number of buckets) for categories, "
+        "schema= for everything else, or estimate_bounds=True to have the bounds of numbers estimated within the budget. "
+        "Nothing was spent"
+    )
+
+
+def _float(cell: Any) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return float("nan")
 
 
 def _bounds(bounds: Any, table: Table, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,8 +123,8 @@ def _by_name(argument: str, given: Any, table: Table) -> dict[str, Any]:
     for name, value in given.items():
         # A column of an array is also known by its place.
         is_place = isinstance(name, int) and not isinstance(name, bool)
-        place = is_place and text_of(name) not in table.names and 0 <= name < len(table.names)
-        found[table.names[name] if place else text_of(name)] = value
+        place = is_place and name_of(name) not in table.names and 0 <= name < len(table.names)
+        found[table.names[name] if place else name_of(name)] = value
     _check_names(argument, found, table)
     return found
 
@@ -141,12 +153,31 @@ def _category(name: str, values: Any) -> dict[str, Any]:
     return {"categories": [text_of(value) for value in values]}
 
 
-def _check_type(name: str, table: Table) -> None:
-    if table.is_moment(name):
+#: What to do about columns that hold something else than numbers.
+_INSTEAD = {
+    "dates": "declare it in schema= with kind='date', min and max",
+    "times or durations": "turn it into numbers, such as seconds",
+    "lists": "give each element a column of its own",
+    "categories": "declare it in categories=, or convert it to numbers",
+}
+
+
+def _number(name: str, table: Table, declared: dict[str, Any]) -> dict[str, Any]:
+    """The declaration of a column of numbers. A column of booleans is one of two numbers."""
+    held = table.holds(name)
+    if held in _INSTEAD:
         raise ArgumentTypeError(
-            f"the column {name!r} of X holds dates, not numbers; declare it in schema= with kind='date', min and max. "
-            "Nothing was spent"
+            f"the column {name!r} of X holds {held}, not numbers; {_INSTEAD[held]}. Nothing was spent"
         )
+    if held == "texts":
+        # No error: where a file is read, one cell that is no number can make texts of a whole column.
+        warnings.warn(
+            f"the column {name!r} of X has a type of texts and is declared to hold numbers; records whose cell is no "
+            "number are left out. If it holds categories, declare it in categories=",
+            RunWarning,
+            stacklevel=2,
+        )
+    return {"kind": "boolean"} if held == "booleans" else declared
 
 
 def _two(argument: str, pair: Any) -> tuple[Any, Any]:

@@ -6,7 +6,8 @@ import json
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from . import _declarations
 from ._arguments import positive, whole
+from ._columns import name_of, objects_of
 from ._settings import declared_of, kebab
-from ._tables import Table, table_of, text_of
+from ._tables import Table, table_of
 from .bracket import Bracket
-from .errors import ArgumentError, ArgumentTypeError, RunError, Stopped
+from .errors import ArgumentError, ArgumentTypeError, RunError, Stopped, TacitaError
 from .ledger import Ledger
 from .predictions import Predictions
 from .runs import Run
@@ -54,7 +56,13 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             table = self._table(self._validated(X, y), reset=True)
         else:
             table = self._table(X, reset=True)
-        target = column_or_1d(y, warn=True)
+        if not table.names:
+            raise ArgumentError("X has 0 feature(s): a minimum of 1 column is required")
+        # A list would become an array of one type, so that one record changed how all others are read.
+        as_is = isinstance(y, (list, tuple)) and not self.declare_from_data
+        cells = objects_of(y) if as_is else y
+        with _as_ours():
+            target = column_or_1d(cells, warn=True)
         if len(target) != len(table):
             raise ArgumentError(f"X has {len(table)} records and y has {len(target)}")
         schema = self._schema()
@@ -151,9 +159,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _validated(self, X: Any, y: Any = None) -> Any:
         if hasattr(X, "columns") or hasattr(X, "column_names"):
             return X  # columns of several types
-        if y is None:
-            return validate_data(self, X, reset=False)
-        return validate_data(self, X, y, y_numeric=isinstance(self, RegressorMixin))[0]
+        with _as_ours():
+            if y is None:
+                return validate_data(self, X, reset=False)
+            return validate_data(self, X, y, y_numeric=isinstance(self, RegressorMixin))[0]
 
     def _table(self, X: Any, *, reset: bool) -> Table:
         table = table_of("X", X)
@@ -166,7 +175,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                     "features as input"
                 )
             return table
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        with _as_ours():
+            validate_data(self, X, reset=reset, skip_check_array=True)
         return table
 
     # -- what was fitted --------------------------------------------------------------------------
@@ -252,6 +262,19 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return made
 
 
+@contextmanager
+def _as_ours() -> Iterator[None]:
+    """Errors of scikit-learn's checks are exceptions of this package, with the same words."""
+    try:
+        yield
+    except TacitaError:
+        raise
+    except TypeError as error:
+        raise ArgumentTypeError(str(error)) from error
+    except ValueError as error:
+        raise ArgumentError(str(error)) from error
+
+
 def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
@@ -262,7 +285,7 @@ def _plain(value: Any) -> Any:
 
 def _free_name(name: object, table: Table) -> str:
     """A name for the column to predict that no other column has."""
-    found = text_of(name) or "target"
+    found = name_of(name) or "target"
     while found in table.names:
         found += "_"
     return found

@@ -10,7 +10,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ._memory import MemoryFile
+from ._progress import Progress
 from .errors import InternalError, ProgramError, RunError, RunWarning
 
 #: Statuses of the program (docs/src/reference/exit-codes.md).
@@ -94,11 +94,14 @@ def call(
         raise ProgramError(f"cannot run {path}: {error.strerror}") from None
     said: list[str] = []
     parts: list[bytes] = []
+    failed: list[BaseException] = []
     ends = [
         _begun(lambda: _read(child, parts)),
-        _begun(lambda: _listen(child, said, progress, verbose)),
+        _begun(lambda: _listen(child, said, failed, progress, verbose)),
     ]
     interrupted = _wait(child, ends)
+    if failed:
+        raise failed[0]
     status, output = child.returncode, b"".join(parts)
     for file in files:
         said = [line.replace(file.path, file.name) for line in said]
@@ -156,19 +159,32 @@ def _read(child: subprocess.Popen[bytes], parts: list[bytes]) -> None:
 def _listen(
     child: subprocess.Popen[bytes],
     said: list[str],
+    failed: list[BaseException],
     progress: Callable[[int, int, float], object] | None,
     verbose: bool,
 ) -> None:
     assert child.stderr is not None
+    shown = Progress() if verbose else None
     for raw in child.stderr:
         line = raw.decode("utf-8", "replace").rstrip("\n")
         step = _STEP.match(line)
-        if step and progress:
-            progress(int(step[1]), int(step[2]), float(step[3]))
-        if verbose:
-            print(line, file=sys.stderr, flush=True)
         if not step:
             said.append(line)
+            if shown:
+                shown.line(line)
+            continue
+        made, steps = int(step[1]), int(step[2])
+        if progress and not failed:
+            try:
+                progress(made, steps, float(step[3]))
+            except BaseException as error:
+                # The caller's, who gets it back when the run has stopped in order.
+                failed.append(error)
+                child.send_signal(signal.SIGINT)
+        if shown:
+            shown.step(made, steps, line)
+    if shown:
+        shown.end()
     child.stderr.close()
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ._arguments import positive, probability
+from ._columns import name_of, text_of
 from ._memory import MemoryFile
-from ._tables import table_of, text_of
+from ._tables import table_of
 from ._toml import toml
 from .errors import ArgumentError, ArgumentTypeError, RunError
 
@@ -60,7 +61,7 @@ def declared_of(schema: Mapping[str, Any]) -> dict[str, Any]:
             declared["label"]["classes"] = texts("classes", declared["label"]["classes"])
     columns = {}
     for name, column in declared.get("columns", {}).items():
-        columns[text_of(name)] = {
+        columns[name_of(name)] = {
             key: texts(key, value) if key in ("categories", "order") else value
             for key, value in column.items()
             if value is not None
@@ -102,22 +103,28 @@ def put_data(asked: dict[str, Any], data: Any, test: Any, schema: Any, files: Fi
         for other in ("data", "csv", "parquet", "jsonl", "images"):
             if other in asked:
                 raise ArgumentError(f"give either data or {other}, not both")
-        asked["csv"] = as_file("data", data, asked.get("label"), files)
+        kind = "csv" if asked.get("text") is None else "jsonl"
+        asked[kind] = as_file("data", data, asked, files)
     if isinstance(test, (str, os.PathLike)):
         asked["test"] = os.fspath(test)
     elif test is not None:
-        asked["test"] = as_file("test", test, asked.get("label"), files)
+        asked["test"] = as_file("test", test, asked, files)
 
 
-def as_file(name: str, data: Any, label: object, files: Files) -> str:
+def as_file(name: str, data: Any, settings: Mapping[str, Any], files: Files) -> str:
+    """The path of a table in memory: texts as JSON lines, everything else as CSV."""
     if isinstance(data, os.PathLike):
         raise ArgumentTypeError(
             f"{name} is a path; say what it holds: csv=, parquet=, jsonl= or images="
         )
     table = table_of(name, data)
-    if isinstance(label, str) and label not in table.names:
-        raise ArgumentError(f"{name} has no column {label!r}, which label names. Nothing was spent")
-    return files.add(name, table.csv())
+    for setting in ("label", "text"):
+        column = settings.get(setting)
+        if isinstance(column, str) and name_of(column) not in table.names:
+            raise ArgumentError(
+                f"{name} has no column {column!r}, which {setting} names. Nothing was spent"
+            )
+    return files.add(name, table.csv() if settings.get("text") is None else table.json_lines())
 
 
 def document(table: Mapping[str, Any]) -> bytes:

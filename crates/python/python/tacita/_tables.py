@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ._columns import Arrow, Pandas, array_of, cells_of, column_of, held_by, name_of
 from .errors import ArgumentError, ArgumentTypeError
-
-#: Kinds of NumPy's types that a cell may have: numbers, booleans, texts, dates, and Python's objects.
-_KINDS = "iufbOUSMmT"
 
 
 class Table:
@@ -18,10 +17,12 @@ class Table:
 
     def __init__(self, names: Sequence[object], columns: Sequence[Any]) -> None:
         #: The names as texts, in order.
-        self.names = [text_of(name) for name in names]
+        self.names = [name_of(name) for name in names]
         self._columns = list(columns)
         seen: set[str] = set()
-        for name in self.names:
+        for place, name in enumerate(self.names):
+            if not name:
+                raise ArgumentError(f"column {place} of the table has no name; give it one")
             if name in seen:
                 raise ArgumentError(f"the table has two columns named {name!r}; rename one")
             seen.add(name)
@@ -33,20 +34,14 @@ class Table:
     def __len__(self) -> int:
         return self._length
 
-    def column(self, name: str) -> Any:
-        """The cells of a column."""
-        return self._columns[self.names.index(name)]
+    def cells(self, name: str) -> Any:
+        """The cells of a column as they are written."""
+        return cells_of(self._columns[self.names.index(name)])
 
-    def is_number(self, name: str) -> bool:
-        """Whether the type of the column, not its cells, says that it holds numbers."""
-        dtype = getattr(self.column(name), "dtype", None)
-        return getattr(dtype, "kind", "O") in "iuf"
-
-    def is_moment(self, name: str) -> bool:
-        """Whether the type of the column says that it holds dates, times or durations."""
-        dtype = getattr(self.column(name), "dtype", None)
-        is_temporal: Callable[[], bool] | None = getattr(dtype, "is_temporal", None)  # polars
-        return is_temporal() if is_temporal else getattr(dtype, "kind", "O") in "mM"
+    def holds(self, name: str) -> str:
+        """What the type of the column, not its cells, says that it holds: ``"numbers"``, ``"booleans"``, ``"texts"``,
+        ``"categories"``, ``"dates"``, ``"times or durations"``, ``"lists"``, or ``"values"`` of any kind."""
+        return held_by(self._columns[self.names.index(name)])
 
     def named(self, names: Sequence[str]) -> Table:
         """The same columns by other names."""
@@ -61,9 +56,15 @@ class Table:
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(self.names)
-        writer.writerows(zip(*map(_cells, self._columns), strict=True))
+        writer.writerows(zip(*map(cells_of, self._columns), strict=True))
         # A text that is no Unicode makes its own record a bad one, as in a file.
         return file.getvalue().encode("utf-8", "surrogatepass")
+
+    def json_lines(self) -> bytes:
+        """The table as JSON lines, in which texts are read."""
+        rows = zip(*map(cells_of, self._columns), strict=True)
+        lines = (json.dumps(dict(zip(self.names, row, strict=True))) for row in rows)
+        return "".join(line + "\n" for line in lines).encode()
 
 
 def table_of(name: str, data: Any) -> Table:
@@ -74,25 +75,34 @@ def table_of(name: str, data: Any) -> Table:
         raise ArgumentTypeError(
             f"{name} is sparse, and sparse input is not supported: use toarray()"
         )
-    if hasattr(data, "with_format") and hasattr(data, "column_names"):
-        data = data.with_format("arrow")[:]  # datasets.Dataset
+    if type(data).__module__.partition(".")[0] == "datasets":
+        data = _of_datasets(name, data)
+    if getattr(data, "ndim", 2) == 1 or (hasattr(data, "to_list") and hasattr(data, "to_arrow")):
+        raise _not_two(name, 1)
     if isinstance(data, Mapping):
-        return Table(list(data), [_array(one) for one in data.values()])
+        return Table(list(data), [column_of(str(key), one) for key, one in data.items()])
     if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas
-        columns = [data.iloc[:, place] for place in range(data.shape[1])]
-        return Table(list(data.columns), [_of_pandas(column) for column in columns])
+        columns = [Pandas(data.iloc[:, place]) for place in range(data.shape[1])]
+        return Table(list(data.columns), columns)
+    if hasattr(data, "collect") and hasattr(data, "collect_schema"):  # a lazy frame of polars
+        data = data.collect()
     if hasattr(data, "get_column") and hasattr(data, "collect_schema"):  # polars
-        if not hasattr(data, "height"):
-            data = data.collect()
         return Table(data.columns, [data.get_column(one) for one in data.columns])
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return _of_arrow(name, data)
     return _of_array(name, data)
 
 
-def _of_pandas(column: Any) -> Any:
-    # A column of categories has their type; missing cells are NaN, NaT, None or NA.
-    return column.to_numpy()
+def _of_datasets(name: str, data: Any) -> Any:
+    """The table under a data set of the library `datasets`."""
+    if isinstance(data, Mapping):
+        splits = ", ".join(map(repr, data))
+        raise ArgumentTypeError(f"{name} is a dictionary of the splits {splits}; give one of them")
+    if not hasattr(data, "__len__"):
+        raise ArgumentTypeError(
+            f"{name} is read piece by piece; give a Dataset, such as Dataset.from_list(list(…))"
+        )
+    return data.with_format("arrow")[:] if hasattr(data, "column_names") else data
 
 
 def _of_arrow(name: str, data: Any) -> Table:
@@ -103,88 +113,46 @@ def _of_arrow(name: str, data: Any) -> Table:
             raise ArgumentTypeError(
                 f"{name} is an Arrow stream, which needs the library pyarrow; or convert it to NumPy or pandas"
             ) from None
-        data = pyarrow.table(data)
-    return Table(data.column_names, [_Arrow(column) for column in data.columns])
-
-
-class _Arrow:
-    """A column of Arrow that converts itself when it is written."""
-
-    def __init__(self, column: Any) -> None:
-        self._column = column
-
-    def __len__(self) -> int:
-        return len(self._column)
-
-    def __iter__(self) -> Any:
-        return iter(self._column.to_pylist())
+        try:
+            data = pyarrow.table(data)
+        except (TypeError, ValueError) as error:
+            raise ArgumentTypeError(f"{name} is no table of Arrow: {error}") from None
+    return Table(data.column_names, [Arrow(column) for column in data.columns])
 
 
 def _of_array(name: str, data: Any) -> Table:
-    array = _array(data, name)
+    if isinstance(data, (list, tuple)):
+        return _of_rows(name, data)
+    array = array_of(name, data)
     if array.ndim == 0:
         raise ArgumentTypeError(f"{name} must be a table, got {type(data).__name__}")
     if array.ndim != 2:
-        raise ArgumentError(
-            f"{name} must have two dimensions, records and columns; got {array.ndim}. Reshape your data with "
-            "array.reshape(-1, 1) for one column"
-        )
-    names = [f"x{place}" for place in range(array.shape[1])]
-    return Table(names, [array[:, place] for place in range(array.shape[1])])
+        raise _not_two(name, array.ndim)
+    columns = [array[:, place] for place in range(array.shape[1])]
+    return Table(_places(len(columns)), columns)
 
 
-def _array(data: Any, name: str = "a column") -> Any:
-    import numpy as np
-
-    try:
-        array = np.ma.filled(data, np.nan) if np.ma.isMaskedArray(data) else np.asarray(data)
-    except ValueError:
-        raise ArgumentTypeError(f"{name} is no table: its rows have different lengths") from None
-    if array.dtype.kind not in _KINDS:
-        what = "Complex data" if array.dtype.kind == "c" else f"data of type {array.dtype}"
-        raise ArgumentTypeError(f"{what} not supported in {name}")
-    return array
+def _of_rows(name: str, rows: Sequence[Any]) -> Table:
+    """A list of records. NumPy would give all cells one type, so that one record changed how all others are read."""
+    widths = {len(row) if hasattr(row, "__len__") and not _is_text(row) else None for row in rows}
+    if widths in (set(), {None}):
+        raise _not_two(name, 1)
+    if len(widths) > 1:
+        raise ArgumentTypeError(f"{name} is no table: its rows have different lengths")
+    cells = [list(row) for row in rows]
+    return Table(_places(widths.pop() or 0), list(map(list, zip(*cells, strict=True))))
 
 
-def _cells(column: Any) -> Any:
-    """The cells of a column as the texts and numbers that the CSV writer takes."""
-    kind = getattr(getattr(column, "dtype", None), "kind", "O")
-    if kind == "M":
-        import numpy as np
-
-        return ["" if text == "NaT" else text for text in np.datetime_as_string(column).tolist()]
-    if kind in "iu" and hasattr(column, "tolist"):
-        return column.tolist()
-    if kind == "f" and hasattr(column, "tolist"):
-        return [_plain(cell) for cell in column.tolist()]
-    return map(text_of, column)
+def _is_text(value: object) -> bool:
+    return isinstance(value, (str, bytes))
 
 
-def _plain(number: float) -> float | str:
-    if number.is_integer():
-        return int(number)
-    return number if number == number else ""
+def _places(count: int) -> list[str]:
+    return [f"x{place}" for place in range(count)]
 
 
-def text_of(value: object) -> str:
-    """A value as the program reads it; empty if it is missing. The same for a cell and for a declared category."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        value = value.item()
-    try:
-        if value is None or value != value:  # NaN and NaT
-            return ""
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, float) and value.is_integer():
-            return str(int(value))
-        if isinstance(value, bytes):
-            return value.decode("utf-8", "surrogateescape")
-        isoformat: Callable[[], str] | None = getattr(value, "isoformat", None)
-        return isoformat() if isoformat else str(value)
-    except Exception:
-        # Such as pandas.NA, which refuses to be compared: whatever a cell is, it stops nothing.
-        return ""
+def _not_two(name: str, dimensions: int) -> ArgumentError:
+    return ArgumentError(
+        f"{name} must have two dimensions, records and columns; got {dimensions}. Reshape your data with "
+        "array.reshape(-1, 1) for one column"
+    )

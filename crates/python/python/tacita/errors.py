@@ -84,4 +84,4 @@ class Stopped(KeyboardInterrupt):
 
 
 class RunWarning(UserWarning):
-    """Something to think about before a run, told by names and numbers that are declared, never by records."""
+    """Something to think about before a run, told by names, types and declared numbers, never by records."""

@@ -12,9 +12,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from ._columns import text_of
 from ._declarations import target_bounds
 from ._estimating import PrivateEstimator
-from ._tables import text_of
 from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["PrivateClassifier", "PrivateRegressor"]
@@ -149,15 +149,19 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             raise ArgumentError(f"classes must be at least two different values, got {classes!r}")
         known = dict(zip(self.classes_.tolist(), texts, strict=True))
         schema["label"] = {**of_schema, "column": label, "classes": texts}
-        return [_known(value, known) for value in target.tolist()]
+        return [_known(value, known, set(texts)) for value in target.tolist()]
 
 
-def _known(value: Any, known: Mapping[Any, str]) -> str:
-    """The text of a class; empty, by which its record is left out, if it is none."""
+def _known(value: Any, known: Mapping[Any, str], texts: set[str]) -> str:
+    """The text of a class; empty, by which its record is left out, if it is none. 1 and "1" are the same class."""
     try:
-        return known.get(value, "")
+        found = known.get(value)
     except TypeError:
         return ""
+    if found is None:
+        text = text_of(value).strip()
+        return text if text in texts else ""
+    return found
 
 
 class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]

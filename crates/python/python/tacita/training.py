@@ -40,7 +40,7 @@ def train(
 
     Everything ``tacita train`` can set is a keyword: ``epsilon``, ``label``, ``classes``, ``records``, ``model``,
     ``clipping``, ``test_share`` and so on; tables, texts and images by path are ``csv``, ``parquet``, ``jsonl`` (with
-    ``text``) and ``images``.
+    ``text``) and ``images``. With ``text``, which names its column, a table of ``data`` is one of texts.
 
     Args:
         settings: A settings file, or its content as a mapping. Keywords take precedence.
@@ -50,7 +50,8 @@ def train(
         schema: What is declared public about the data: a file, or its content as a mapping.
         out: The folder to make, by default the first free one of ``runs/NAME-1``, ``runs/NAME-2``, …
         verbose: Show the plan and the progress.
-        progress: Called ten times with the steps made, all steps, and about the ε so far.
+        progress: Called ten times with the steps made, all steps, and about the ε so far. If it raises an exception, the
+            run stops in order and the exception is raised here.
 
     Raises:
         RunError: The run was refused, or ended early. The message says whether anything was spent.
@@ -97,8 +98,7 @@ def resume(
             if value is None:
                 continue
             if not isinstance(value, (str, os.PathLike)):
-                target = _label_of(Run.open(_folder(folder)))
-                value = as_file(name, value, target, files)
+                value = as_file(name, value, Run.open(_folder(folder)).record["settings"], files)
             words += [f"--{name}", os.fspath(value)]
         for name, value in paths.items():
             if name not in ("data_dir", "start", "account"):
@@ -141,6 +141,7 @@ def predict(
             if len(table) == 0:
                 return Predictions([], _outputs(opened))
             words += ["--input", files.add("data", table.csv()), "--input-format", "csv"]
+            text = text or opened.record["settings"].get("text")
         if text is not None:
             words += ["--text", text]
         if show_values:
@@ -261,10 +262,6 @@ def _folder(run: _Path | Run) -> Path:
     if run.folder is None:
         raise ArgumentError("the folder of this run was not kept")
     return run.folder
-
-
-def _label_of(run: Run) -> object:
-    return run.record["settings"].get("label")
 
 
 def _outputs(run: Run) -> list[str]:

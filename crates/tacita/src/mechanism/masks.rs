@@ -22,7 +22,6 @@ use crate::mechanism::fresh_key::fresh_key;
 use crate::mechanism::keys::Keys;
 use rayon::prelude::*;
 use std::cell::RefCell;
-use zeroize::Zeroizing;
 
 /// Words of a block, each of them one coin.
 const WORDS: usize = 16;
@@ -48,12 +47,12 @@ impl Masks {
     /// The masks of `step` for the records at the given indices, in the order of the batch.
     pub(crate) fn of_step(keys: &Keys, step: u64, indices: &[usize]) -> Self {
         let records = indices.iter().map(|index| *index as u64).collect();
-        Self::new(&keys.masks, step, records)
+        Self::new(keys.masks(), step, records)
     }
 
     /// Masks that anyone can compute, for checks on synthetic records: nothing private is read there.
     pub(crate) fn public(records: &[u64]) -> Self {
-        Self::new(&Key(Zeroizing::new([0; 8])), 0, records.to_vec())
+        Self::new(&Key::public(), 0, records.to_vec())
     }
 
     fn new(key: &Key, step: u64, records: Vec<u64>) -> Self {

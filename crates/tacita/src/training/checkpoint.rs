@@ -4,6 +4,7 @@
 //! The file is in the safetensors format and is replaced as a whole: written beside, synchronised,
 //! renamed.
 
+use crate::mechanism::ledger_file::hide_time;
 use crate::sensitivity::clipping::ThresholdState;
 use crate::training::optim::{LearningRateState, OptimizerRule, OptimizerState};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
@@ -224,6 +225,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let _ = fs::remove_file(&beside);
         return Err(error);
     }
+    hide_time(&file);
     fs::rename(&beside, path)?;
     let folder = path
         .parent()

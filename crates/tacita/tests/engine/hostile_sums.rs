@@ -68,22 +68,28 @@ fn distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     pairs.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-fn policies() -> Vec<Clipping> {
+/// Policies, with the threshold of the first step.
+fn policies() -> [(&'static str, Clipping, f64); 5] {
     // So low that the longer records are clipped and have a direction.
+    const LOW: f64 = 0.25;
     let online = Threshold::Online(Online {
-        initial: 0.25,
+        initial: LOW,
         ..Online::default()
     });
     let quantile = Threshold::Quantile(Quantile {
         initial: 1.0,
         ..Quantile::new(0.5)
     });
-    vec![
-        Clipping::abadi(1.0),
-        Clipping::auto(),
-        Clipping::abadi(1.0).grouping(Grouping::PerLayer),
-        Clipping::online().threshold(online),
-        Clipping::online().threshold(quantile),
+    [
+        ("abadi", Clipping::abadi(1.0), 1.0),
+        ("automatic", Clipping::auto(), 1.0),
+        (
+            "per layer",
+            Clipping::abadi(1.0).grouping(Grouping::PerLayer),
+            1.0,
+        ),
+        ("OSO", Clipping::online().threshold(online), LOW),
+        ("quantile", Clipping::online().threshold(quantile), 1.0),
     ]
 }
 
@@ -121,20 +127,20 @@ fn assert_bounded_in<M: Module>(
         .sum::<f64>()
         .sqrt();
     let unit = 2f64.powi(-(length.log2().ceil() as i32)) as f32;
-    let mut most = [0.0f64; 2];
+    let policies = policies();
+    let mut most = [[0.0f64; 2]; 5];
     for (run, copies) in arrangements.iter().copied() {
         let scales = hostile(count, run, copies);
         let scales: Vec<f32> = scales.iter().map(|scale| scale * unit).collect();
-        let policies = policies();
         let some = if run * copies == 1 { policies.len() } else { 1 };
-        for clipping in &policies[..some] {
+        for ((_, clipping, threshold), most) in policies[..some].iter().zip(&mut most) {
             let with = sums(model, clipping, &scales, count, &output);
             for removed in [0, count / 3, count - 1] {
                 let mut neighbour = scales.clone();
                 neighbour.remove(removed);
                 let without = sums(model, clipping, &neighbour, count, &output);
                 let what = format!("{what}, {count} records, {clipping:?}");
-                let moved = assert_moved(&what, &with, &without);
+                let moved = assert_moved(&what, *threshold, &with, &without);
                 for (most, moved) in most.iter_mut().zip(moved) {
                     *most = most.max(moved);
                 }
@@ -142,13 +148,21 @@ fn assert_bounded_in<M: Module>(
         }
     }
     // Shown by `cargo test --release -p tacita --test engine hostile -- --nocapture`.
-    let [gradient, directions] = most;
-    println!("{what}, {count} records: moved by {gradient:.6} C, directions by {directions:.6}");
+    for ((name, ..), [gradient, directions]) in policies.iter().zip(most) {
+        println!(
+            "{what}, {count} records, {name}: moved by {gradient:.6} C, directions by {directions:.6}"
+        );
+    }
 }
 
-/// How far the gradient and the directions moved.
-fn assert_moved(what: &str, with: &SumsWithoutNoise, without: &SumsWithoutNoise) -> [f64; 2] {
-    let moved = distance(&with.gradient, &without.gradient);
+/// How far the gradient moved, in thresholds, and the directions.
+fn assert_moved(
+    what: &str,
+    threshold: f64,
+    with: &SumsWithoutNoise,
+    without: &SumsWithoutNoise,
+) -> [f64; 2] {
+    let moved = distance(&with.gradient, &without.gradient) / threshold;
     assert!(moved <= 1.0, "{what}: moved {moved}");
     let turned = match (&with.directions, &without.directions) {
         (Some(with), Some(without)) => distance(with, without),

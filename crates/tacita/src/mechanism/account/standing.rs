@@ -181,7 +181,8 @@ impl AccountStanding {
         self.heads.push(head.into());
     }
 
-    pub(super) fn holds(&self, run: &str) -> bool {
+    /// Whether a run or a search is reserved, and was not given back.
+    pub fn holds(&self, run: &str) -> bool {
         self.reservations.iter().any(|reserved| reserved.run == run)
     }
 

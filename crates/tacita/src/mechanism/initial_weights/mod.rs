@@ -2,58 +2,29 @@
 //!
 //! Burn draws parameters from a generator that the whole process shares: whoever seeds it, for whatever
 //! purpose, makes the initial weights of every later model public and equal. Here each parameter has a
-//! key of its own when its layer is made, either from the operating system or, inside [`from_key`], by
-//! its number. Values are a pure function of that key, so it does not matter when, on which thread or
-//! for which device Burn asks for them.
+//! key of its own when its layer is made, either from the operating system or, inside
+//! [`Keys::initial_weights`](crate::Keys::initial_weights), by its number. Values are a pure function of
+//! that key, so it does not matter when, on which thread or for which device Burn asks for them.
+//!
+//! ```
+//! use burn::tensor::Device;
+//! use tacita::{Keys, layers::LinearConfig};
+//!
+//! let layer = || LinearConfig::new(4, 2).init(&Device::default()).weight.val().into_data();
+//! let seeded = || Keys::fixed_seed(7).initial_weights(layer);
+//! assert_eq!(seeded(), seeded());
+//! assert_ne!(layer(), layer());
+//! ```
 
-use crate::mechanism::chacha::{GROUP, Group, Key, LANES, Subkey};
-use crate::mechanism::fresh_key::fresh_key;
+use crate::mechanism::chacha::{GROUP, Group, LANES, Subkey};
 use burn::module::Param;
 use burn::nn::Initializer;
 use burn::tensor::{Tensor, TensorData};
 use rayon::prelude::*;
-use std::cell::RefCell;
+use tacita_mechanism::parameter_keys::next_key;
 
 /// Values one thread works on at a time.
 const VALUES_PER_TASK: usize = 32 * GROUP;
-
-/// A source of keys for parameters.
-struct Source {
-    key: Key,
-    parameters: u32,
-}
-
-thread_local! {
-    static SOURCE: RefCell<Option<Source>> = const { RefCell::new(None) };
-}
-
-/// Runs `make` with initial weights that depend on `key` alone.
-pub(crate) fn from_key<M>(key: &Key, make: impl FnOnce() -> M) -> M {
-    /// Restores the outer source, after a panic too.
-    struct Restore(Option<Source>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            SOURCE.replace(self.0.take());
-        }
-    }
-    let source = Source {
-        key: Subkey::derive(key, [0; 4]).into_key(),
-        parameters: 0,
-    };
-    let _restore = Restore(SOURCE.replace(Some(source)));
-    make()
-}
-
-/// The key of a new parameter.
-fn next_key() -> Subkey {
-    SOURCE.with_borrow_mut(|source| match source {
-        Some(source) => {
-            source.parameters += 1;
-            Subkey::derive(&source.key, [source.parameters, 0, 0, 0])
-        }
-        None => Subkey::derive(&fresh_key(), [0; 4]),
-    })
-}
 
 /// Inputs and outputs that each value of a parameter connects, where an initialiser needs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -216,11 +216,3 @@ fn when_and_where_a_parameter_is_first_used_does_not_matter() {
     });
     assert_eq!(again, (thread, late));
 }
-
-#[test]
-fn keys_end_with_their_closure() {
-    let keys = Keys::fixed_seed(1);
-    let panics = || keys.initial_weights(|| panic!("a model may panic"));
-    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
-    assert!(SOURCE.with_borrow(Option::is_none));
-}

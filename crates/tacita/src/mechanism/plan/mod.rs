@@ -10,6 +10,7 @@ pub use checked::CheckedPlan;
 pub use clipping::Clipping;
 pub use error::PlanError;
 pub use paper::{Claim, PaperAccountant};
+pub use tacita_mechanism::noise::TAIL_SHARE;
 
 use crate::mechanism::schedule::{NoiseSchedule, PublicRun};
 use crate::sensitivity::clipping::{DirectionNoise, Threshold};
@@ -66,13 +67,6 @@ pub struct Plan {
     statistics: Vec<f64>,
     scores: Vec<f64>,
 }
-
-/// The share of a plan's δ that pays for the tail of the normal distribution which the noise generator
-/// cannot reach ([`noise::missing_tail_delta`](crate::noise::missing_tail_delta)).
-///
-/// Accountants get the rest, δ (1 − `TAIL_SHARE`). Whoever composes plans by other means, as a private
-/// search does, sets the same share aside.
-pub const TAIL_SHARE: f64 = 1e-6;
 
 impl Plan {
     /// A plan whose noise is found from the budget.

@@ -40,7 +40,7 @@ impl SearchDraw {
 
     /// Coins that anyone can compute from `seed`: NOT PRIVATE, for experiments that must repeat.
     pub fn fixed_seed(seed: u64) -> Self {
-        Self::of(&Keys::fixed_seed(seed).sampling)
+        Self::of(Keys::fixed_seed(seed).draws())
     }
 
     fn of(key: &Key) -> Self {

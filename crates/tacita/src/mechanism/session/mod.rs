@@ -309,6 +309,12 @@ impl Session {
         self.passes.most_rows()
     }
 
+    /// Rows of every pass if all have one size, as on a GPU. Only for passes of this size was it checked that a
+    /// record has the same bits among any others, so a score of private records is made of such passes too.
+    pub fn pass_of_one_size(&self) -> Option<usize> {
+        self.passes.one_size()
+    }
+
     /// What the threshold policy has learned, for a checkpoint.
     pub fn threshold_state(&self) -> ThresholdState {
         self.thresholds.state()
@@ -390,7 +396,8 @@ impl Session {
     /// answers, say. A record that enters m cells has 1/√m in each. Sums may be negative.
     ///
     /// # Guarantee
-    /// That of [`Opening::statistic`]: one record moves the sums by at most 1, whatever its vector.
+    /// That of [`Opening::statistic`]: one record moves the sums by at most 1, whatever its vector. A vector may depend
+    /// on its own record only; on a GPU this asks for passes of one size ([`Session::pass_of_one_size`]).
     pub fn score(
         &mut self,
         length: usize,

@@ -57,6 +57,11 @@ impl Passes {
         self.most_rows
     }
 
+    /// Rows of every pass, if all have one size.
+    pub fn one_size(&self) -> Option<usize> {
+        self.one_size.then_some(self.most_rows)
+    }
+
     /// Rows of a pass as a rule: public, unlike how many there are.
     pub fn usual_rows(&self) -> usize {
         self.usual_rows

@@ -71,7 +71,7 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 
 /// The hash of everything so far, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(in crate::mechanism) struct Chain(String);
+pub struct Chain(String);
 
 const CHAIN_FIELD: &str = ",\"chain\":\"";
 const CHAIN_DIGITS: usize = 64;
@@ -86,7 +86,7 @@ impl Chain {
     }
 
     /// The line for `value`, with its newline, and the chain after it.
-    pub(in crate::mechanism) fn write(&self, value: &impl Serialize) -> (String, Self) {
+    pub fn write(&self, value: &impl Serialize) -> (String, Self) {
         let body =
             serde_json::to_string(value).unwrap_or_else(|_| unreachable!("plain data serialises"));
         let next = self.after(&body);
@@ -96,10 +96,7 @@ impl Chain {
     }
 
     /// The value in `line` (without its newline) and the chain after it, or what is wrong.
-    pub(in crate::mechanism) fn read<T: for<'a> Deserialize<'a>>(
-        &self,
-        line: &[u8],
-    ) -> Result<(T, Self), &'static str> {
+    pub fn read<T: for<'a> Deserialize<'a>>(&self, line: &[u8]) -> Result<(T, Self), &'static str> {
         let line = std::str::from_utf8(line).map_err(|_| "it is not text")?;
         let parts = line
             .strip_suffix("\"}")
@@ -116,7 +113,7 @@ impl Chain {
     }
 
     /// The hash, in hexadecimal.
-    pub(in crate::mechanism) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.0
     }
 }

@@ -1,8 +1,8 @@
 //! The secret keys of a run.
 
-use crate::mechanism::chacha::{Key, Subkey};
-use crate::mechanism::fresh_key::{KeyError, random_key};
-use crate::mechanism::initial_weights;
+use crate::chacha::{Key, Subkey};
+use crate::fresh_key::{KeyError, random_key};
+use crate::parameter_keys;
 use std::fmt;
 use zeroize::Zeroizing;
 
@@ -13,15 +13,15 @@ use zeroize::Zeroizing;
 /// is wiped when they are dropped. A run that resumes takes fresh keys.
 ///
 /// ```
-/// use tacita::Keys;
+/// use tacita_mechanism::Keys;
 /// assert!(Keys::from_os()?.is_private());
 /// assert!(!Keys::fixed_seed(7).is_private());
-/// # Ok::<(), tacita::KeyError>(())
+/// # Ok::<(), tacita_mechanism::KeyError>(())
 /// ```
 pub struct Keys {
     pub(crate) noise: Key,
     pub(crate) sampling: Key,
-    pub(crate) masks: Key,
+    masks: Key,
     weights: Key,
     fixed_seed: bool,
     diagnosed: bool,
@@ -59,28 +59,28 @@ impl Keys {
         }
     }
 
-    /// Makes a model whose layers of [`tacita::layers`](crate::compute::layers) draw their initial weights
-    /// from these keys: under a fixed seed the same weights every time.
+    /// Makes a model whose layers of `tacita::layers` draw their initial weights from these keys: under a fixed
+    /// seed the same weights every time.
     ///
     /// Without it each layer takes a fresh key from the operating system, which is as good for a
     /// private run. Layers of Burn draw from Burn's own generator either way; the operating system
     /// seeds that generator unless the program does.
-    ///
-    /// ```
-    /// use burn::tensor::Device;
-    /// use tacita::{Keys, layers::LinearConfig};
-    ///
-    /// let layer = || LinearConfig::new(4, 2).init(&Device::default()).weight.val().into_data();
-    /// let seeded = || Keys::fixed_seed(7).initial_weights(layer);
-    /// assert_eq!(seeded(), seeded());
-    /// assert_ne!(layer(), layer());
-    /// ```
     pub fn initial_weights<M>(&self, make: impl FnOnce() -> M) -> M {
-        initial_weights::from_key(&self.weights, make)
+        parameter_keys::during(&self.weights, make)
+    }
+
+    /// The key under the masks of dropout.
+    pub fn masks(&self) -> &Key {
+        &self.masks
+    }
+
+    /// The key under draws, for streams of draws beside those of rounds.
+    pub fn draws(&self) -> &Key {
+        &self.sampling
     }
 
     /// Keys of a run that shows raw quantities
-    /// ([`Trainer::diagnose_without_privacy`](crate::Trainer::diagnose_without_privacy)). The run is
+    /// (`Trainer::diagnose_without_privacy`). The run is
     /// not private from its first record on, and its ledger and report are marked so.
     #[must_use]
     pub fn for_diagnostics(mut self) -> Self {
@@ -95,7 +95,7 @@ impl Keys {
     }
 
     /// Whether anyone can compute the keys, so that a step made again is the same step.
-    pub(crate) fn is_fixed_seed(&self) -> bool {
+    pub fn is_fixed_seed(&self) -> bool {
         self.fixed_seed
     }
 

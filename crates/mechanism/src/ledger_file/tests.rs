@@ -349,7 +349,8 @@ fn ledger_covers_every_release_after_kill_nine_at_any_moment() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                concat!(module_path!(), "::run_that_is_killed").trim_start_matches("tacita::"),
+                concat!(module_path!(), "::run_that_is_killed")
+                    .trim_start_matches("tacita_mechanism::"),
                 "--nocapture",
             ])
             .env(CHILD, &path)

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use tacita_kernels::exact::Sum;
 use thiserror::Error;
 
-use crate::mechanism::chacha::{GROUP, LANES, ROWS, Subkey};
-use crate::mechanism::keys::Keys;
+use crate::chacha::{GROUP, LANES, ROWS, Subkey};
+use crate::keys::Keys;
 
 /// How the noise is protected against attacks that use the gaps between floating-point numbers.
 ///
@@ -65,7 +65,7 @@ pub enum NoiseError {
 }
 
 /// The noise of one query of one step.
-pub(crate) struct NoiseStream {
+pub struct NoiseStream {
     subkey: Subkey,
     hardening: NoiseHardening,
     last_tensor: Option<u32>,
@@ -78,7 +78,7 @@ impl NoiseStream {
     /// The stream of `query` (the gradient is 0, side queries follow) of `step`.
     ///
     /// A step must be opened once only under the same keys; the ledger's order sees to it.
-    pub(crate) fn new(keys: &Keys, step: u64, query: u32, hardening: NoiseHardening) -> Self {
+    pub fn new(keys: &Keys, step: u64, query: u32, hardening: NoiseHardening) -> Self {
         let position = [step as u32, (step >> 32) as u32, query, 0];
         Self {
             subkey: Subkey::derive(&keys.noise, position),
@@ -91,7 +91,7 @@ impl NoiseStream {
     ///
     /// Tensors of one query must come in increasing order, each once: using a number twice would
     /// add the same noise twice.
-    pub(crate) fn add_normals(
+    pub fn add_normals(
         &mut self,
         tensor: u32,
         noise_std: f64,
@@ -102,7 +102,7 @@ impl NoiseStream {
 
     /// [`Self::add_normals`], then each noisy value times `factor` in the same pass. The factor must be
     /// public: scaling what is released is post-processing.
-    pub(crate) fn add_normals_then_scale(
+    pub fn add_normals_then_scale(
         &mut self,
         tensor: u32,
         noise_std: f64,
@@ -169,7 +169,7 @@ impl NoiseStream {
 
     /// The sum with noise, each noisy value times a public factor. Noise is added to the exact sum in
     /// f64; rounding what comes out is post-processing.
-    pub(crate) fn noisy_sum(
+    pub fn noisy_sum(
         &mut self,
         tensor: u32,
         noise_std: f64,
@@ -217,7 +217,7 @@ impl NoiseStream {
 
     /// The same for a short vector of f64: a sum over all records of a data set has more digits than
     /// f32 holds, and rounding it first would add to its sensitivity.
-    pub(crate) fn add_normals_to_f64(
+    pub fn add_normals_to_f64(
         &mut self,
         tensor: u32,
         noise_std: f64,
@@ -230,6 +230,28 @@ impl NoiseStream {
             let sum = sum_of_normals(&self.subkey, group as u64, tensor, parts);
             for (value, normal) in values.iter_mut().zip(sum.as_flattened()) {
                 *value = grid.noisy(*value, *normal);
+            }
+        }
+        Ok(())
+    }
+
+    /// `values[i] += noise_std * normal(i)` rounded to a whole number, modulo 2^64: a share of the noise of a sum that
+    /// several parties make together on one public grid, of which `noise_std` counts the steps.
+    ///
+    /// What is added is spaced by 1, not by a part of the standard deviation, so it hides the last digit of a value
+    /// as well as the first.
+    pub fn add_whole_normals(
+        &mut self,
+        tensor: u32,
+        noise_std: f64,
+        values: &mut [i64],
+    ) -> Result<(), NoiseError> {
+        Grid::of(noise_std, self.hardening)?;
+        self.take_number(tensor)?;
+        for (group, values) in values.chunks_mut(GROUP).enumerate() {
+            let normals = sum_of_normals(&self.subkey, group as u64, tensor, 1);
+            for (value, normal) in values.iter_mut().zip(normals.as_flattened()) {
+                *value = value.wrapping_add((noise_std * normal).round() as i64);
             }
         }
         Ok(())
@@ -332,6 +354,13 @@ fn sum_of_normals(stream: &Subkey, group: u64, tensor: u32, parts: u32) -> [[f64
     sum
 }
 
+/// The share of a plan's δ that pays for the tail of the normal distribution which the noise generator
+/// cannot reach ([`missing_tail_delta`]).
+///
+/// Accountants get the rest, δ (1 − `TAIL_SHARE`). Whoever composes plans by other means, as a private
+/// search does, sets the same share aside.
+pub const TAIL_SHARE: f64 = 1e-6;
+
 /// What to add to δ for the part of the normal distribution that the generator cannot reach.
 ///
 /// A radius has 128 bits, so a pair of normals misses the event R > √(2 · 128 ln 2) = 13.3, of
@@ -340,7 +369,7 @@ fn sum_of_normals(stream: &Subkey, group: u64, tensor: u32, parts: u32) -> [[f64
 ///
 /// ```
 /// // A million parameters, a hundred thousand steps: far below any δ in use.
-/// assert!(tacita::noise::missing_tail_delta(100_000_000_000, 8.0) < 1e-23);
+/// assert!(tacita_mechanism::noise::missing_tail_delta(100_000_000_000, 8.0) < 1e-23);
 /// ```
 pub fn missing_tail_delta(normals: u64, epsilon: f64) -> f64 {
     const PER_PAIR: f64 = TWO_TO_MINUS_64 * TWO_TO_MINUS_64;
@@ -355,7 +384,7 @@ pub fn missing_tail_delta(normals: u64, epsilon: f64) -> f64 {
 /// session, after the ledger has been written.
 ///
 /// ```
-/// use tacita::noise::{NoiseHardening, add_fixed_seed_normals_for_benchmark};
+/// use tacita_mechanism::noise::{NoiseHardening, add_fixed_seed_normals_for_benchmark};
 /// let mut values = [0.0; 1000];
 /// add_fixed_seed_normals_for_benchmark(1, NoiseHardening::Grid, &mut values);
 /// assert!(values.iter().any(|&value| value > 2.0));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What the first line of a ledger tells of its run besides the plan, bound to every line after it.
 ///
 /// ```
-/// use tacita::{LedgerLabel, SearchKind, SearchOfRun};
+/// use tacita_mechanism::{LedgerLabel, SearchKind, SearchOfRun};
 ///
 /// let search = SearchOfRun { kind: SearchKind::Random, epsilon_upper: 2.0, delta: 1e-5 };
 /// let label = LedgerLabel { search: Some(search), binds_files: true, ..LedgerLabel::default() };
@@ -18,7 +18,7 @@ pub struct LedgerLabel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchOfRun>,
     /// Whether later lines bind files of the run to the ledger
-    /// ([`bind_file_to_ledger`](crate::bind_file_to_ledger)).
+    /// ([`bind_file_to_ledger`](super::bind_file_to_ledger)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub binds_files: bool,
     /// The account in which the whole plan was reserved before this line was written.

@@ -32,22 +32,23 @@ mod line;
 mod record;
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, FileTimes, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use tacita_accounting::{Ledger, Round};
 
 use contents::Contents;
 pub use error::LedgerFileError;
 pub use label::{AccountOfRun, Binding, LedgerLabel, SealedCanaries, SearchKind, SearchOfRun};
-pub(in crate::mechanism) use line::Chain;
+pub use line::Chain;
 use line::{Block, Bound, FORMAT, Header, Published, Stop, sha256};
 pub use record::{LedgerRecord, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file};
 
 /// The ledger file of a run in progress, locked against other writers.
 #[derive(Debug)]
-pub(crate) struct LedgerFile {
+pub struct LedgerFile {
     file: Locked,
     path: PathBuf,
     header: Header,
@@ -66,7 +67,7 @@ pub(crate) struct LedgerFile {
 
 impl LedgerFile {
     /// Begins the ledger of a new run; `path` must not exist.
-    pub(crate) fn create(
+    pub fn create(
         path: &Path,
         plan: &Ledger,
         private: bool,
@@ -109,7 +110,7 @@ impl LedgerFile {
     }
 
     /// Opens the ledger of a run that stopped or died, under the same plan and kind of keys.
-    pub(crate) fn open(path: &Path, plan: &Ledger, private: bool) -> Result<Self, LedgerFileError> {
+    pub fn open(path: &Path, plan: &Ledger, private: bool) -> Result<Self, LedgerFileError> {
         Self::open_if(path, |header| {
             if header.plan != *plan {
                 return Err(LedgerFileError::OtherPlan { path: path.into() });
@@ -172,7 +173,7 @@ impl LedgerFile {
     /// Makes the entry of a round durable and returns what it releases. Only after this may noise be drawn.
     ///
     /// One write in [`Header::block_rounds`] calls goes to disk.
-    pub(crate) fn admit(&mut self, round: u64) -> Result<Round, LedgerFileError> {
+    pub fn admit(&mut self, round: u64) -> Result<Round, LedgerFileError> {
         if !self.usable {
             return Err(LedgerFileError::Unusable {
                 path: self.path.clone(),
@@ -193,25 +194,25 @@ impl LedgerFile {
     }
 
     /// Goes back to a round, in a run whose noise is not secret: the round is made again as before.
-    pub(crate) fn rewind(&mut self, round: u64) {
+    pub fn rewind(&mut self, round: u64) {
         if !self.header.private {
             self.next = self.next.min(round);
         }
     }
 
     /// The round to come.
-    pub(crate) fn next_round(&self) -> u64 {
+    pub fn next_round(&self) -> u64 {
         self.next
     }
 
     /// What was released under this ledger, as it would read if the run stopped now.
-    pub(crate) fn released(&self) -> Ledger {
+    pub fn released(&self) -> Ledger {
         self.header.plan.prefix(self.next)
     }
 
     /// Stops in order: gives back the rounds that were reserved and not released. A run that went far
     /// back, which a fixed seed may, gives back nothing: earlier blocks stay as they are.
-    pub(crate) fn close(mut self) -> Result<Ledger, LedgerFileError> {
+    pub fn close(mut self) -> Result<Ledger, LedgerFileError> {
         if self.usable && (self.last_block..self.reserved).contains(&self.next) {
             let stopped_before = self.next;
             self.append(&Stop { stopped_before })?;
@@ -220,7 +221,7 @@ impl LedgerFile {
     }
 
     /// Binds a file of the run by its content; nothing is written if it is bound so already.
-    pub(crate) fn bind(&mut self, file: &str, content: &[u8]) -> Result<(), LedgerFileError> {
+    pub fn bind(&mut self, file: &str, content: &[u8]) -> Result<(), LedgerFileError> {
         let sha256 = sha256(content);
         if self.files.get(file) == Some(&sha256) {
             return Ok(());
@@ -265,15 +266,25 @@ impl LedgerFile {
         // After a failed synchronisation the system may drop what it failed to write and report
         // success the next time, so there is no second try.
         self.usable = false;
-        let written = self
-            .file
-            .0
-            .write_all(line.as_bytes())
-            .and_then(|()| self.file.0.sync_data());
+        let file = &mut self.file.0;
+        let written = file.write_all(line.as_bytes()).and_then(|()| {
+            hide_time(file);
+            file.sync_data()
+        });
         written.map_err(io_error("write", &self.path))?;
         self.usable = true;
         Ok(())
     }
+}
+
+/// Gives a file of a run the beginning of 1970 as its time, so far as the system lets us: between the times of two
+/// files lie steps, whose time grows with the true number of records.
+pub fn hide_time(file: &File) {
+    let times = FileTimes::new()
+        .set_modified(UNIX_EPOCH)
+        .set_accessed(UNIX_EPOCH);
+    // A run is not worth ending for it.
+    let _ = file.set_times(times);
 }
 
 /// A hundredth of the plan, so that a crash wastes at most that; more than 256 saves nothing.
@@ -283,7 +294,7 @@ fn block_rounds(planned: u64) -> u64 {
 
 /// A file no other writer can open.
 #[derive(Debug)]
-pub(in crate::mechanism) struct Locked(File);
+pub struct Locked(File);
 
 impl Locked {
     fn new(file: File, path: &Path) -> Result<Self, LedgerFileError> {
@@ -295,13 +306,13 @@ impl Locked {
     }
 
     /// Waits for other writers.
-    pub(in crate::mechanism) fn waiting(file: File) -> io::Result<Self> {
+    pub fn waiting(file: File) -> io::Result<Self> {
         file.lock()?;
         Ok(Self(file))
     }
 
     /// The file.
-    pub(in crate::mechanism) fn file(&mut self) -> &mut File {
+    pub fn file(&mut self) -> &mut File {
         &mut self.0
     }
 }
@@ -314,7 +325,7 @@ impl Drop for Locked {
 }
 
 /// A new file survives a power cut only once its directory does.
-pub(in crate::mechanism) fn sync_directory(path: &Path) -> io::Result<()> {
+pub fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let parent = path
             .parent()

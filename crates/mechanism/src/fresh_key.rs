@@ -1,6 +1,6 @@
 //! Keys from the operating system: the only source of secret randomness.
 
-use crate::mechanism::chacha::Key;
+use crate::chacha::Key;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
@@ -20,12 +20,12 @@ pub enum KeyError {
 ///
 /// # Panics
 /// If the operating system has no randomness. Nothing was released then.
-pub(crate) fn fresh_key() -> Key {
+pub fn fresh_key() -> Key {
     random_key().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A fresh key from the operating system.
-pub(crate) fn random_key() -> Result<Key, KeyError> {
+pub fn random_key() -> Result<Key, KeyError> {
     let mut bytes = Zeroizing::new([0u8; 32]);
     getrandom::fill(&mut bytes[..]).map_err(|source| KeyError::NoRandomness { source })?;
     let mut words = Zeroizing::new([0u32; 8]);

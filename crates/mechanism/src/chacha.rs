@@ -16,27 +16,27 @@
 use zeroize::Zeroizing;
 
 /// Blocks made side by side. Part of the stream's definition: changing it changes the numbers.
-pub(crate) const LANES: usize = 64;
+pub const LANES: usize = 64;
 
 /// Rows of one group: a block holds eight 64-bit numbers.
-pub(crate) const ROWS: usize = 8;
+pub const ROWS: usize = 8;
 
 /// 64-bit numbers in a group.
-pub(crate) const GROUP: usize = ROWS * LANES;
+pub const GROUP: usize = ROWS * LANES;
 
 /// A group of blocks: `words[word][lane]`.
-pub(crate) struct Group([[u32; LANES]; 16]);
+pub struct Group([[u32; LANES]; 16]);
 
 impl Group {
     /// Number `LANES * row + lane`: words `2 * row` (low) and `2 * row + 1` of block `lane`.
     #[inline(always)]
-    pub(crate) fn number(&self, row: usize, lane: usize) -> u64 {
+    pub fn number(&self, row: usize, lane: usize) -> u64 {
         u64::from(self.0[2 * row][lane]) | u64::from(self.0[2 * row + 1][lane]) << 32
     }
 
     /// One of the sixteen words of block `lane`.
     #[inline(always)]
-    pub(crate) fn word(&self, word: usize, lane: usize) -> u32 {
+    pub fn word(&self, word: usize, lane: usize) -> u32 {
         self.0[word][lane]
     }
 
@@ -55,14 +55,21 @@ impl Group {
 const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
 
 /// A 256-bit key, wiped from memory when dropped. It has no `Debug`, `Clone` or serialised form.
-pub(crate) struct Key(pub(crate) Zeroizing<[u32; 8]>);
+pub struct Key(pub(crate) Zeroizing<[u32; 8]>);
+
+impl Key {
+    /// A key that everyone knows, for checks on synthetic records: nothing private may be drawn from it.
+    pub fn public() -> Self {
+        Self(Zeroizing::new([0; 8]))
+    }
+}
 
 /// The key of one stream of numbers.
-pub(crate) struct Subkey(Zeroizing<[u32; 8]>);
+pub struct Subkey(Zeroizing<[u32; 8]>);
 
 impl Subkey {
     /// HChaCha20: the permutation without the final addition, first and last rows.
-    pub(crate) fn derive(key: &Key, position: [u32; 4]) -> Self {
+    pub fn derive(key: &Key, position: [u32; 4]) -> Self {
         let mut state = initial(&key.0, position).map(|word| [word]);
         permute(&mut state);
         let word = |index: usize| state[index][0];
@@ -79,7 +86,7 @@ impl Subkey {
     }
 
     /// The subkey as a key, for keys that are derived from a seed.
-    pub(crate) fn into_key(self) -> Key {
+    pub fn into_key(self) -> Key {
         Key(self.0)
     }
 
@@ -87,7 +94,7 @@ impl Subkey {
     ///
     /// `group` must be below 2^58, so that the block number fits 64 bits.
     #[inline(always)]
-    pub(crate) fn group(&self, group: u64, tensor: u32, part: u32) -> Group {
+    pub fn group(&self, group: u64, tensor: u32, part: u32) -> Group {
         let first = group * LANES as u64;
         let start = initial(&self.0, [first as u32, (first >> 32) as u32, tensor, part]);
         let mut words = start.map(|word| [word; LANES]);
@@ -109,7 +116,7 @@ impl Subkey {
 
     /// One block at each of [`LANES`] positions, whose four words are the caller's.
     #[inline(always)]
-    pub(crate) fn blocks(&self, positions: &[[u32; LANES]; 4]) -> Group {
+    pub fn blocks(&self, positions: &[[u32; LANES]; 4]) -> Group {
         let mut start = initial(&self.0, [0; 4]).map(|word| [word; LANES]);
         start[12..].copy_from_slice(positions);
         let mut words = start;
@@ -124,7 +131,7 @@ impl Subkey {
 
     /// [`Subkey::group`] for callers off the fast path.
     #[inline(never)]
-    pub(crate) fn group_out_of_line(&self, group: u64, tensor: u32, part: u32) -> Group {
+    pub fn group_out_of_line(&self, group: u64, tensor: u32, part: u32) -> Group {
         self.group(group, tensor, part)
     }
 }

@@ -9,7 +9,7 @@
 // Loops over lanes that index several arrays: the form the compiler vectorises.
 #![allow(clippy::needless_range_loop)]
 
-use crate::mechanism::chacha::{Group, LANES, ROWS, Subkey};
+use crate::chacha::{Group, LANES, ROWS, Subkey};
 
 /// Normals of one group, in the order of their index.
 pub(super) type Normals = [[f64; LANES]; ROWS];
@@ -165,7 +165,7 @@ fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanism::keys::Keys;
+    use crate::keys::Keys;
 
     /// The claim of docs/src/understanding/noise.md: a normal is within this of the exact function of its numbers.
     const LARGEST_ERROR: f64 = 1.0 / (1u64 << 48) as f64;

@@ -23,8 +23,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::mechanism::chacha::{GROUP, Group, LANES, Subkey};
-use crate::mechanism::keys::Keys;
+use crate::chacha::{GROUP, Group, LANES, Subkey};
+use crate::keys::Keys;
 
 /// Why records cannot be sampled.
 #[derive(Debug, Error, PartialEq)]
@@ -50,7 +50,7 @@ pub struct Sample {
 
 impl Sample {
     /// The records that take part. Sensitive.
-    pub(crate) fn indices(&self) -> &[usize] {
+    pub fn indices(&self) -> &[usize] {
         &self.indices
     }
 }
@@ -62,14 +62,14 @@ impl fmt::Debug for Sample {
 }
 
 /// Draws the records of each round.
-pub(crate) struct PoissonSampler {
+pub struct PoissonSampler {
     records: u64,
     skips: Skips,
 }
 
 impl PoissonSampler {
     /// A sampler over `records` records.
-    pub(crate) fn new(rate: f64, records: usize) -> Result<Self, SamplingError> {
+    pub fn new(rate: f64, records: usize) -> Result<Self, SamplingError> {
         Ok(Self {
             records: records as u64,
             skips: Skips::new(rate)?,
@@ -77,7 +77,7 @@ impl PoissonSampler {
     }
 
     /// The records of `step`: a pure function of the sampling key and the step.
-    pub(crate) fn draw(&self, keys: &Keys, step: u64) -> Sample {
+    pub fn draw(&self, keys: &Keys, step: u64) -> Sample {
         self.draw_from(&mut Uniforms::new(keys, step))
     }
 

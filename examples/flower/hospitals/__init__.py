@@ -1,0 +1,1 @@
+"""Hospitals train one model together, and every patient is protected."""
