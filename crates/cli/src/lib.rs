@@ -101,7 +101,7 @@ enum Command {
     Report(commands::report::Args),
     /// Open the sealed canaries of a run: what they prove about ε, from below.
     Audit(commands::audit::Args),
-    /// Membership inference on a run without canaries: an indication, NOT PRIVATE, for your screen only.
+    /// Membership inference without canaries: an indication, NOT PRIVATE.
     Attack(commands::attack::Args),
     /// State what the run of another library really costs, beside the ε it reported.
     Certify(commands::certify::Args),

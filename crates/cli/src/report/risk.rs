@@ -6,7 +6,7 @@
 use super::figures::CurvePoint;
 use super::odds;
 use serde::Serialize;
-use tacita_accounting::decimal::{exact, percent_up, up};
+use tacita_accounting::decimal::{count, exact, percent_up, up};
 use tacita_audit::Curve;
 use tacita_audit::risk::{found_lower, found_upper, gaussian_mu, reconstruction_upper};
 use tacita_audit::trade_off::Point;
@@ -146,8 +146,8 @@ impl Risk {
         }));
         sentences.extend(self.reconstruction.iter().map(|record| {
             format!(
-                "a record that is guessed with probability {} without the release is guessed with at most {} with it",
-                percent(record.prior),
+                "whoever guesses a record with a chance of 1 in {} guesses it with at most {} if they see the release as well",
+                count((1.0 / record.prior).round() as u64),
                 percent_up(record.success_upper)
             )
         }));
