@@ -122,7 +122,7 @@ struct Open {
 
 /// Where the record of releases is kept.
 enum Books {
-    File(LedgerFile),
+    File(Box<LedgerFile>),
     Memory(u64),
 }
 
@@ -148,12 +148,8 @@ impl Mechanism {
             None => Books::Memory(0),
             Some(path) => {
                 let label = LedgerLabel::default();
-                Books::File(LedgerFile::create(
-                    path,
-                    plan.ledger(),
-                    keys.is_private(),
-                    label,
-                )?)
+                let file = LedgerFile::create(path, plan.ledger(), keys.is_private(), label)?;
+                Books::File(Box::new(file))
             }
         };
         Ok(Self::new(plan, keys, books, length))
@@ -168,7 +164,7 @@ impl Mechanism {
     ) -> Result<Self, MechanismError> {
         plan.check_model(length)?;
         let file = LedgerFile::open(ledger, plan.ledger(), keys.is_private())?;
-        Ok(Self::new(plan, keys, Books::File(file), length))
+        Ok(Self::new(plan, keys, Books::File(Box::new(file)), length))
     }
 
     fn new(plan: CertifiedPlan, keys: Keys, books: Books, length: usize) -> Self {
