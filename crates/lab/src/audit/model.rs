@@ -101,7 +101,9 @@ impl Records for Mixed {
 
     fn synthetic(&self, seeds: &[u64], device: &Device) -> Batch {
         let record = |seed: &u64| {
-            let canary = (seed % 2 == 0).then_some((*seed / 2) as usize % self.canaries);
+            let canary = seed
+                .is_multiple_of(2)
+                .then_some((*seed / 2) as usize % self.canaries);
             (*seed, canary)
         };
         self.of(seeds.iter().map(record), device)
