@@ -4,6 +4,7 @@ use super::input_kind::InputKind;
 use super::preparation::{InputPreparation, Preparation};
 use super::records::{Cell, RecordSet, Rows, Shape, Standard, moments, moments_length};
 use anyhow::{Context, Result, bail, ensure};
+use tacita::UnreadableRecords;
 
 /// A data set, ready to train on.
 #[derive(Debug, Clone)]
@@ -66,9 +67,11 @@ impl DataSet {
     }
 
     /// The moments of each training record: vectors of norm at most 1.
-    pub fn moments(&self) -> Result<impl Iterator<Item = Vec<f64>> + '_> {
+    pub fn moments(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Vec<f64>, UnreadableRecords>> + '_> {
         let (rows, cells) = self.table()?;
-        Ok((0..self.training.count()).map(move |index| moments(cells, &rows.row(index))))
+        Ok(rows.rows().map(move |row| Ok(moments(cells, &row?))))
     }
 
     /// Means and spreads of the columns from the noisy sum of all moments.

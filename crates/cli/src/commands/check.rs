@@ -54,6 +54,10 @@ pub fn run(args: &Args) -> Result<()> {
     let list = Arc::new(Mutex::new(Vec::new()));
     let mut options = settings.options(true)?;
     options.bad_records = BadRecords::List(list.clone());
+    // An index holds only the records that can be used.
+    if let Some(on_disk) = &mut options.on_disk {
+        on_disk.again = true;
+    }
     let opened = datasets::open(&source, &options)?;
     let mut bad = list.lock().unwrap_or_else(PoisonError::into_inner).clone();
     bad.sort();
@@ -63,7 +67,7 @@ pub fn run(args: &Args) -> Result<()> {
          settings by it.\n"
     );
     print!("{}", listed(&bad, args));
-    print!("{}", counted(&opened));
+    print!("{}", counted(&opened)?);
     println!("\nNothing was trained and nothing was spent.");
     Ok(())
 }
@@ -98,19 +102,16 @@ fn listed(bad: &[Listed], args: &Args) -> String {
 }
 
 /// How many records of each class there are.
-fn counted(opened: &Opened) -> String {
-    let (classes, declared, training, test) = match opened {
-        Opened::Ready(data) => (
-            data.classes(),
-            data.public_count,
-            data.training.labels(),
-            data.test.as_ref().map(|test| test.records.labels()),
-        ),
-        Opened::NeedsBounds(table) => {
-            let (training, test) = table.labels();
-            (table.classes(), table.public_count(), training, test)
+fn counted(opened: &Opened) -> Result<String> {
+    let (classes, declared, (training, test)) = match opened {
+        Opened::Ready(data) => {
+            let test = data.test.as_ref().map(|test| test.records.targets());
+            let targets = (data.training.targets()?, test.transpose()?);
+            (data.classes(), data.public_count, targets)
         }
+        Opened::NeedsBounds(table) => (table.classes(), table.public_count(), table.targets()?),
     };
+    let (training, test) = (training.classes(), test.as_ref().map(|test| test.classes()));
     let mut text = part("To train on", training, classes);
     text += &match declared {
         Some(declared) => {
@@ -122,7 +123,7 @@ fn counted(opened: &Opened) -> String {
     if let Some(test) = test {
         text += &part("To test on", test, classes);
     }
-    text
+    Ok(text)
 }
 
 /// What to say if the declared number is far from the true one.

@@ -165,11 +165,8 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
         Opened::Ready(data) => return Ok((*data, None)),
         Opened::NeedsBounds(table) => table,
     };
-    let rows = (0..table.count()).map(|index| {
-        let row = table.contributions(index);
-        row.into_iter().map(f64::from).collect()
-    });
-    let released = opening.statistic(table.histogram_length(), rows)?;
+    let rows = (table.contributions()).map(|row| Ok(row?.into_iter().map(f64::from).collect()));
+    let released = opening.statistic_of_read(table.histogram_length(), rows)?;
     let histogram: Vec<f32> = released.values.iter().map(|v| *v as f32).collect();
     let data = table.estimated(&histogram, released.noise_std)?;
     Ok((data, Some((histogram, released.noise_std))))
@@ -177,7 +174,7 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
 
 /// The table with its columns centred and scaled by what is released of them first.
 fn standardised(data: DataSet, opening: &mut Opening) -> Result<DataSet> {
-    let released = opening.statistic(data.moments_length()?, data.moments()?)?;
+    let released = opening.statistic_of_read(data.moments_length()?, data.moments()?)?;
     let standard = data.standard(&released.values, released.noise_std)?;
     data.standardised(standard)
 }

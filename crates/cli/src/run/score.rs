@@ -69,8 +69,8 @@ impl OpenRun<'_> {
             });
         };
         let on = format!("public test records of {}", self.record.name);
-        let targets = test.records.targets();
-        let utility = utility::exact(&outputs, targets, &self.target()?, on.clone());
+        let targets = test.records.targets()?;
+        let utility = utility::exact(&outputs, &targets, &self.target()?, on.clone());
         Ok(Scoring {
             evaluation: utility.accuracy().map(|accuracy| Evaluation::PublicTest {
                 on,
@@ -103,7 +103,8 @@ impl OpenRun<'_> {
         };
         let (evaluation, utility) = match (outputs, left) {
             (Some(outputs), 1) if plan.scores() == 1 => {
-                let vectors = layout.vectors(&outputs, test.targets());
+                let targets = test.targets()?;
+                let vectors = layout.vectors(&outputs, &targets);
                 let released = session.score(layout.length(), vectors)?;
                 let utility = layout.read(&released.values, &target, PRIVATE.into());
                 (utility.as_ref().and_then(evaluation), utility)
@@ -124,7 +125,7 @@ impl OpenRun<'_> {
 
     /// What is predicted, as declared.
     fn target(&self) -> Result<Target> {
-        match self.data.training.targets().kind() {
+        match self.data.training.target() {
             TargetKind::Class => Ok(Target::Classes(self.data.classes().to_vec())),
             _ => self.run.settings.options(true)?.schema.label.target(),
         }

@@ -4,11 +4,12 @@ use super::{TestChoice, data_set};
 use crate::Options;
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::data_set::DataSet;
+use crate::disk::{Keep, Kept, Part};
 use crate::label::check_classes;
 use crate::nearest::known;
-use crate::preparation::{Features, Picture, Preparation, Values};
+use crate::preparation::{Features, InputPreparation, Picture, Preparation};
 use crate::records::Targets;
-use crate::target::TargetKind;
+use crate::target::{TargetKind, Truth};
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -19,32 +20,25 @@ const ENDS: [&str; 9] = [
 ];
 /// Folders in folders, so that a link to a folder above ends somewhere.
 const DEEPEST: usize = 16;
-
-type Part = (Vec<u8>, Vec<u16>);
+/// Images that are decoded before they are kept.
+const CHUNK: usize = 1024;
 
 /// Opens the folder and, if there is one, the test folder.
 pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
     options.test.check()?;
-    let picture = options.schema.picture()?;
     let classes = classes(folder, options)?;
     let weights = class_weights(options)?;
-    let reader = Reader {
-        classes: &classes,
-        picture: &picture,
-        bad_records: &options.bad_records,
-    };
     let preparation = Preparation {
-        input: Features::of_images(options.features, picture)?,
+        input: Features::of_images(options.features, options.schema.picture()?)?,
         classes: classes.clone(),
     };
-    let records = |(bytes, labels): Part| {
-        let values = Values {
-            bytes,
-            ..Values::default()
-        };
-        let targets = Targets::by_class(labels, &weights);
-        preparation.records(values, targets, None)
+    let reader = Reader {
+        classes: &classes,
+        weights: &weights,
+        preparation: &preparation,
+        options,
     };
+    let records = |kept: Kept| preparation.records_kept(kept, None);
     let read = |folder: &Path, test: &TestChoice| reader.read(folder, test);
     data_set(
         folder,
@@ -57,14 +51,27 @@ pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
 }
 
 /// All images of the folders of known classes.
-pub(crate) fn class_folders(folder: &Path, classes: &[String], picture: &Picture) -> Result<Part> {
+pub(crate) fn class_folders(
+    folder: &Path,
+    classes: &[String],
+    picture: &Picture,
+) -> Result<(Vec<u8>, Vec<u16>)> {
     let reader = Reader {
         classes,
-        picture,
-        bad_records: &BadRecords::Refuse,
+        weights: &[],
+        preparation: &Preparation {
+            input: InputPreparation::Picture(*picture),
+            classes: classes.to_vec(),
+        },
+        options: &Options {
+            bad_records: BadRecords::Refuse,
+            ..Options::default()
+        },
     };
-    let [all, _] = reader.read(folder, &TestChoice::None)?;
-    Ok(all)
+    match reader.read(folder, &TestChoice::None)? {
+        [Kept::Memory(all), _] => Ok((all.values.bytes, all.targets.classes().to_vec())),
+        _ => bail!("public images are read into memory"),
+    }
 }
 
 /// The declared classes, or the names of the folders where those are declared public.
@@ -134,37 +141,69 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 
 struct Reader<'a> {
     classes: &'a [String],
-    picture: &'a Picture,
-    bad_records: &'a BadRecords,
+    /// How much images of each class count; empty if all count alike.
+    weights: &'a [f32],
+    preparation: &'a Preparation,
+    options: &'a Options,
 }
 
 impl Reader<'_> {
     /// The images to train on and those held out.
-    fn read(&self, folder: &Path, test: &TestChoice) -> Result<[Part; 2]> {
+    fn read(&self, folder: &Path, test: &TestChoice) -> Result<[Kept; 2]> {
         // Of a private set a folder that is not a declared class is a class that was not declared, and
         // one that is missing is a class without records: both can be the doing of one record.
         for other in entries(folder)?.iter().filter(|path| path.is_dir()) {
             self.declared(other)?;
         }
-        let mut files = Vec::new();
+        let (mut files, mut labels) = (Vec::new(), Vec::new());
         for (label, class) in self.classes.iter().enumerate() {
             let folder = folder.join(class);
-            if folder.is_dir() || matches!(self.bad_records, BadRecords::Refuse) {
-                let images = self::files(&folder)?;
-                files.extend(images.into_iter().map(|path| (path, label as u16)));
+            if folder.is_dir() || matches!(self.options.bad_records, BadRecords::Refuse) {
+                files.extend(self::files(&folder)?);
+                labels.resize(files.len(), label as u16);
             }
         }
-        let images = files
-            .par_iter()
-            .map(|(path, label)| self.image(path, *label, test))
-            .collect::<Result<Vec<_>>>()?;
-        let mut parts = [Part::default(), Part::default()];
-        for (held_out, values, label) in images.into_iter().flatten() {
-            let (pixels, labels) = &mut parts[usize::from(held_out)];
-            pixels.extend(values);
-            labels.push(label);
+        let prepared_by = serde_json::to_string(self.preparation)?;
+        let targets = Targets::default();
+        let keep = Keep {
+            options: self.options,
+            prepared_by: &format!("{test:?} {prepared_by}"),
+            path: folder,
+            files: &files,
+            files_are_records: true,
+            unit: self.preparation.unit(),
+            targets: &targets,
+        };
+        let ((), kept) = keep.read(|parts| self.images(&files, &labels, test, parts))?;
+        Ok(kept)
+    }
+
+    /// Adds images, some at a time and by all cores.
+    fn images(
+        &self,
+        files: &[PathBuf],
+        labels: &[u16],
+        test: &TestChoice,
+        parts: &mut [Part; 2],
+    ) -> Result<()> {
+        for (files, labels) in files.chunks(CHUNK).zip(labels.chunks(CHUNK)) {
+            let images = (files.par_iter().zip(labels))
+                .map(|(path, label)| self.image(path, *label, test))
+                .collect::<Result<Vec<_>>>()?;
+            for (held_out, values, label) in images.into_iter().flatten() {
+                let part = &mut parts[usize::from(held_out)];
+                part.chunk.values.bytes.extend(values);
+                let weight = self.weights.get(usize::from(label)).copied();
+                part.chunk.targets.push(Truth::Class(label), weight)?;
+            }
+            for part in parts.iter_mut() {
+                part.settle(|values| self.preparation.kept(values))?;
+            }
         }
-        Ok(parts)
+        for part in parts {
+            part.write(|values| self.preparation.kept(values))?;
+        }
+        Ok(())
     }
 
     fn image(
@@ -181,14 +220,22 @@ impl Reader<'_> {
             })
             .and_then(|bytes| {
                 let held_out = test.holds_out([bytes.as_slice(), &label.to_le_bytes()]);
-                let values = self.picture.prepare(&bytes).map_err(|error| {
+                let values = self.picture()?.prepare(&bytes).map_err(|error| {
                     let cause = format!(" ({})", error.root_cause());
                     BadRecord::new("not a readable image").hint(cause)
                 })?;
                 Ok((held_out, values, label))
             });
         let place = || (path.display().to_string(), None);
-        self.bad_records.kept(record, place)
+        self.options.bad_records.kept(record, place)
+    }
+
+    fn picture(&self) -> Result<&Picture> {
+        match &self.preparation.input {
+            InputPreparation::Picture(picture) => Ok(picture),
+            InputPreparation::Scattering(scattering) => Ok(&scattering.picture),
+            _ => bail!("the preparation is none of images"),
+        }
     }
 
     /// Whether a folder is that of a declared class; hidden ones are none of ours.
@@ -200,7 +247,9 @@ impl Reader<'_> {
         let problem = "the folder is not one of the declared classes";
         let bad = BadRecord::new(problem).hint(known(&name, self.classes));
         let place = || (folder.display().to_string(), None);
-        self.bad_records.kept(Err::<(), _>(bad.into()), place)?;
+        self.options
+            .bad_records
+            .kept(Err::<(), _>(bad.into()), place)?;
         Ok(())
     }
 }

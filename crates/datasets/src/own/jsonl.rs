@@ -1,13 +1,17 @@
 //! Texts in JSON, one object a line.
 
 use super::characters::{bytes, characters_of_records};
+use super::format::Format;
 use super::json_lines::{Line, Lines, object};
+use super::shards::shards;
 use super::{TestChoice, data_set};
 use crate::Options;
 use crate::bad_record::BadRecord;
+use crate::chunk::Chunk;
 use crate::data_set::DataSet;
+use crate::disk::{Keep, Kept, Part};
 use crate::nearest::known;
-use crate::preparation::{Input, InputPreparation, Preparation, Values};
+use crate::preparation::{Input, InputPreparation, Preparation};
 use crate::records::{Shape, Targets};
 use crate::target::{Target, Truth, Weighting, listed};
 use crate::texts::{preparation as text_preparation, vectors};
@@ -19,8 +23,6 @@ use std::path::Path;
 
 /// Words of a text that are used unless declared otherwise.
 const LENGTH: usize = 256;
-
-type Part = (Values, Targets);
 
 /// Opens the file and, if there is one, the test file.
 pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet> {
@@ -41,8 +43,8 @@ pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet
         vectors: vectors.as_deref(),
         options,
     };
-    let records = |(values, labels): Part| preparation.records(values, labels, vectors.clone());
-    let read = |file: &Path, test: &TestChoice| reader.file(file, test);
+    let records = |kept: Kept| preparation.records_kept(kept, vectors.clone());
+    let read = |path: &Path, test: &TestChoice| reader.files(path, test);
     data_set(file, "texts", options, preparation.clone(), read, records)
 }
 
@@ -72,30 +74,59 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn file(&self, path: &Path, test: &TestChoice) -> Result<[Part; 2]> {
-        bytes(path)
-            .map(|file| characters_of_records(file, self.options.schema.encoding))
-            .and_then(|file| self.read(path, file, test))
-            .with_context(|| format!("{}", path.display()))
+    /// The texts to train on and those held out.
+    fn files(&self, path: &Path, test: &TestChoice) -> Result<[Kept; 2]> {
+        let files = shards(path, Format::Jsonl)?;
+        let prepared_by = serde_json::to_string(self.preparation)?;
+        let targets = Targets::of(self.target);
+        let keep = Keep {
+            options: self.options,
+            prepared_by: &format!("{} {test:?} {prepared_by}", self.text),
+            path,
+            files: &files,
+            files_are_records: false,
+            unit: self.preparation.unit(),
+            targets: &targets,
+        };
+        let ((), kept) = keep.read(|parts| {
+            for file in &files {
+                bytes(file)
+                    .map(|bytes| characters_of_records(bytes, self.options.schema.encoding))
+                    .and_then(|bytes| self.read(file, bytes, test, parts))
+                    .with_context(|| format!("{}", file.display()))?;
+            }
+            for part in parts {
+                part.write(|values| values)?;
+            }
+            Ok(())
+        })?;
+        Ok(kept)
     }
 
-    /// The texts to train on and those held out.
-    fn read(&self, path: &Path, file: Box<dyn Read>, test: &TestChoice) -> Result<[Part; 2]> {
+    fn read(
+        &self,
+        path: &Path,
+        file: Box<dyn Read>,
+        test: &TestChoice,
+        parts: &mut [Part; 2],
+    ) -> Result<()> {
         let mut lines = Lines::new(file);
-        let none = || (Values::default(), Targets::of(self.target));
-        let mut parts = [none(), none()];
         while let Some(Line { number, bytes }) = lines.next()? {
             let record = bytes.and_then(|bytes| self.record(bytes));
             let place = || (path.display().to_string(), Some(number));
             if let Some((text, truth, weight)) = self.options.bad_records.kept(record, place)? {
                 let held_out = test.holds_out([text.as_bytes(), &truth.bytes()]);
-                let (values, labels) = &mut parts[usize::from(held_out)];
+                let part = &mut parts[usize::from(held_out)];
+                let Chunk {
+                    values, targets, ..
+                } = &mut part.chunk;
                 self.preparation
                     .push(Input::Text(&text), self.vectors, values)?;
-                labels.push(truth, (!self.weighting.is_even()).then_some(weight))?;
+                targets.push(truth, (!self.weighting.is_even()).then_some(weight))?;
+                part.settle(|values| values)?;
             }
         }
-        Ok(parts)
+        Ok(())
     }
 
     fn record(&self, line: &[u8]) -> Result<(String, Truth, f32)> {

@@ -13,6 +13,7 @@ mod opened;
 mod parquet_column;
 mod parquet_file;
 mod rows;
+mod shards;
 mod skeleton;
 mod table;
 mod unbounded;
@@ -27,12 +28,14 @@ pub use inputs::{Input as NewInput, InputOptions, Inputs, Problem, Take, read as
 pub(super) use jsonl::{open as open_jsonl, shape as text_shape};
 pub use opened::Opened;
 pub use rows::Hint;
+pub use shards::shards;
 pub use skeleton::skeleton;
 pub(super) use table::open as open_table;
 pub use unbounded::Unbounded;
 
 use super::Options;
 use super::data_set::{About, DataSet, TestSet};
+use super::disk::Kept;
 use super::preparation::{Preparation, Value};
 use super::records::RecordSet;
 use super::schema::Schema;
@@ -114,13 +117,13 @@ impl TestChoice {
 
 /// Reads a file or folder, and that of the test records if there is one. `read` gives the records to train on
 /// and those held out.
-fn data_set<Part>(
+fn data_set(
     path: &Path,
     kind: &str,
     options: &Options,
     preparation: Preparation,
-    read: impl Fn(&Path, &TestChoice) -> Result<[Part; 2]>,
-    records: impl Fn(Part) -> Result<RecordSet>,
+    read: impl Fn(&Path, &TestChoice) -> Result<[Kept; 2]>,
+    records: impl Fn(Kept) -> Result<RecordSet>,
 ) -> Result<DataSet> {
     let [training, held_out] = read(path, &options.test)?;
     let test = match &options.test {

@@ -2,8 +2,11 @@
 
 use super::format::{Format, Written};
 use super::rows::RawTable;
+use super::shards::shards;
 use super::{TestChoice, Unbounded, about, short_name};
-use crate::bad_record::{BadRecord, BadRecords};
+use crate::bad_record::BadRecord;
+use crate::chunk::Chunk;
+use crate::disk::{Keep, Kept, Part, Unit};
 use crate::nearest::known;
 use crate::preparation::{Encoding, TablePreparation, names};
 use crate::records::Targets;
@@ -17,15 +20,6 @@ use std::path::Path;
 /// What a table is called unless its owner names it.
 const KIND: &str = "table";
 
-/// What was read of a file: cells of rows, but for numbers whose bounds are not known yet.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Cells {
-    pub cells: Vec<f32>,
-    /// The numbers of columns without bounds, as they were; NaN where one is missing.
-    pub unbounded: Vec<f64>,
-    pub labels: Targets,
-}
-
 /// Opens the table and, if there is one, the test file.
 pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Opened> {
     options.test.check()?;
@@ -37,7 +31,7 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
         fields: &fields,
         weighting: options.schema.label.weighting()?,
         estimate: options.estimate_bounds,
-        bad_records: &options.bad_records,
+        options,
     };
     let (table, [training, held_out]) = reader.read(file, format, &options.test)?;
     let test = match &options.test {
@@ -73,7 +67,7 @@ struct Reader<'a> {
     fields: &'a [String],
     weighting: Weighting,
     estimate: bool,
-    bad_records: &'a BadRecords,
+    options: &'a Options,
 }
 
 impl Reader<'_> {
@@ -82,7 +76,7 @@ impl Reader<'_> {
         path: &Path,
         format: Format,
         test: &TestChoice,
-    ) -> Result<(TablePreparation, [Cells; 2])> {
+    ) -> Result<(TablePreparation, [Kept; 2])> {
         let written = Written {
             delimiter: self.schema.delimiter,
             encoding: self.schema.encoding,
@@ -101,19 +95,46 @@ impl Reader<'_> {
                 .iter()
                 .map(|(column, _)| column.clone()),
         );
-        format
-            .open(path, written, &fields)
-            .and_then(|table| self.rows(path, table, test))
-            .with_context(|| format!("{}", path.display()))
+        let files = shards(path, format)?;
+        let targets = Targets::of(self.target);
+        let keep = Keep {
+            options: self.options,
+            prepared_by: &format!("{format:?} {test:?}"),
+            path,
+            files: &files,
+            files_are_records: false,
+            unit: Unit::Cells,
+            targets: &targets,
+        };
+        keep.read(|parts| {
+            let mut table = None;
+            for file in &files {
+                let read = format
+                    .open(file, written, &fields)
+                    .and_then(|table| self.rows(file, table, test, parts))
+                    .with_context(|| format!("{}", file.display()))?;
+                ensure!(
+                    *table.get_or_insert_with(|| read.clone()) == read,
+                    "{} must have the columns of {}, in the same order",
+                    file.display(),
+                    files[0].display()
+                );
+            }
+            for part in parts {
+                part.write(|values| values)?;
+            }
+            table.context("there is no file")
+        })
     }
 
-    /// The columns, and the rows to train on and those held out.
+    /// Adds the rows to train on and those held out, and returns the columns.
     fn rows(
         &self,
         path: &Path,
         raw: RawTable,
         test: &TestChoice,
-    ) -> Result<(TablePreparation, [Cells; 2])> {
+        parts: &mut [Part; 2],
+    ) -> Result<TablePreparation> {
         let header = &raw.header;
         check_names(header)?;
         let place = |wanted: &String| {
@@ -139,7 +160,6 @@ impl Reader<'_> {
         for place in places.iter().chain(&labels).chain(&weight) {
             needed[*place] = true;
         }
-        let mut parts = [self.none(), self.none()];
         raw.rows.each(&needed, &mut |line, row| {
             let read = row.and_then(|row| {
                 let read = (table.columns.iter().zip(&places))
@@ -157,33 +177,27 @@ impl Reader<'_> {
                 Ok((read, truth, weight, test.holds_out_row(row)))
             });
             let place = || (path.display().to_string(), Some(line));
-            if let Some((read, truth, weight, held_out)) = self.bad_records.kept(read, place)? {
+            if let Some((read, truth, weight, held_out)) =
+                self.options.bad_records.kept(read, place)?
+            {
                 let part = &mut parts[usize::from(held_out)];
-                part.push(&table, &read);
+                push(&table, &read, &mut part.chunk);
                 let weight = (!self.weighting.is_even()).then_some(weight);
-                part.labels.push(truth, weight)?;
+                part.chunk.targets.push(truth, weight)?;
+                part.settle(|values| values)?;
             }
             Ok(())
         })?;
-        Ok((table, parts))
-    }
-
-    fn none(&self) -> Cells {
-        Cells {
-            cells: Vec::new(),
-            unbounded: Vec::new(),
-            labels: Targets::of(self.target),
-        }
+        Ok(table)
     }
 }
 
-impl Cells {
-    fn push(&mut self, table: &TablePreparation, read: &[Option<f64>]) {
-        for (column, &read) in table.columns.iter().zip(read) {
-            column.push(read, &mut self.cells);
-            if column.encoding == Encoding::Pending {
-                self.unbounded.push(read.unwrap_or(f64::NAN));
-            }
+/// Adds what was read of a row.
+fn push(table: &TablePreparation, read: &[Option<f64>], chunk: &mut Chunk) {
+    for (column, &read) in table.columns.iter().zip(read) {
+        column.push(read, &mut chunk.values.cells);
+        if column.encoding == Encoding::Pending {
+            chunk.unbounded.push(read.unwrap_or(f64::NAN));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! without diagnostics. The run is marked as not private before its first step all the same, because
 //! whoever reads a diagnosis has read the records.
 
-use crate::mechanism::session::Session;
+use crate::mechanism::session::{Session, SessionError};
 use crate::sensitivity::clipping::Clipper;
 use crate::sensitivity::gradient::{Grid, Weights};
 use crate::sensitivity::parameters::Parameter;
@@ -76,7 +76,7 @@ impl Probe {
         model: &M,
         records: &D,
         device: &Device,
-    ) -> Result<Option<Diagnosis>, PassError> {
+    ) -> Result<Option<Diagnosis>, SessionError> {
         let step = session.next_step();
         if session.is_private() || !step.is_multiple_of(self.every) {
             return Ok(None);
@@ -92,7 +92,7 @@ impl Probe {
         let mut seen = Seen::new(thresholds.len(), sizes.collect());
         let indices: Vec<usize> = (0..self.records.min(records.count())).collect();
         for indices in indices.chunks(session.micro_batch()) {
-            let batch = records.batch(indices, device);
+            let batch = records.read(indices, device)?.batch;
             let losses = |model: &M| session.masks(indices).during(|| model.losses(batch));
             seen.add(clipper, &thresholds, model, indices.len().into(), losses)?;
         }

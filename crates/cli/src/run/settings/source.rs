@@ -2,9 +2,12 @@
 
 use super::{Settings, show_hints};
 use crate::models::ModelName;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
-use tacita_datasets::{BadRecords, Builtin, Features, Opened, Options, Schema, Source, TestChoice};
+use tacita_datasets::{
+    BadRecords, Builtin, Features, OnDisk, Opened, Options, Schema, Source, TestChoice,
+    cache_folder,
+};
 
 impl Settings {
     /// Where the records come from.
@@ -30,6 +33,7 @@ impl Settings {
                 ("--public-test", self.public_test),
                 ("--public-folder-names", self.public_folder_names),
                 ("--estimate-bounds", self.estimate_bounds),
+                ("--on-disk", self.on_disk.is_some()),
             ];
             if let Some((flag, _)) = idle.iter().find(|(_, given)| *given) {
                 bail!(
@@ -126,6 +130,23 @@ impl Settings {
         tacita_datasets::open(&self.source()?, &self.options(quiet)?)
     }
 
+    /// The folder of copies on the disk.
+    fn on_disk(&self) -> Result<Option<OnDisk>> {
+        let folder = match &self.on_disk {
+            None => return Ok(None),
+            Some(folder) if folder.as_os_str() == Self::CACHE => {
+                let cache = cache_folder().context(
+                    "the user has no cache folder; say where the copy of the records may lie: --on-disk=DIR. Nothing was \
+                     spent",
+                )?;
+                cache.join("on-disk")
+            }
+            Some(folder) => folder.clone(),
+        };
+        let again = false;
+        Ok(Some(OnDisk { folder, again }))
+    }
+
     /// How records are found and prepared.
     pub fn options(&self, quiet: bool) -> Result<Options> {
         let mut schema = match (&self.schema, &self.declared) {
@@ -161,6 +182,7 @@ impl Settings {
             features: self.features,
             data_name: self.data_name.clone(),
             bad_records: BadRecords::Drop,
+            on_disk: self.on_disk()?,
         })
     }
 }

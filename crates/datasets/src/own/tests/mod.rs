@@ -6,6 +6,7 @@ mod jsonl;
 mod parquet;
 mod random;
 mod schema;
+mod shards;
 mod split;
 mod table;
 mod targets;

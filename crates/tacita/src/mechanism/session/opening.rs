@@ -6,6 +6,7 @@ use crate::mechanism::keys::Keys;
 use crate::mechanism::ledger_file::{LedgerFile, LedgerFileError, LedgerLabel};
 use crate::mechanism::noise::{NoiseHardening, NoiseStream};
 use crate::mechanism::plan::CheckedPlan;
+use crate::sensitivity::records::UnreadableRecords;
 use std::path::Path;
 use tacita_accounting::Ledger;
 
@@ -178,6 +179,15 @@ impl Opening {
         length: usize,
         records: impl Iterator<Item = Vec<f64>>,
     ) -> Result<Statistic, SessionError> {
+        self.statistic_of_read(length, records.map(Ok))
+    }
+
+    /// The same of records that have to be read first: if one of them cannot be, nothing is released or spent.
+    pub fn statistic_of_read(
+        &mut self,
+        length: usize,
+        records: impl Iterator<Item = Result<Vec<f64>, UnreadableRecords>>,
+    ) -> Result<Statistic, SessionError> {
         if self.next_round() >= self.plan.statistics() {
             return Err(SessionError::NotPlanned { what: "statistic" });
         }
@@ -187,7 +197,7 @@ impl Opening {
     pub(super) fn release_sum(
         &mut self,
         length: usize,
-        records: impl Iterator<Item = Vec<f64>>,
+        records: impl Iterator<Item = Result<Vec<f64>, UnreadableRecords>>,
     ) -> Result<Statistic, SessionError> {
         let multipliers = self.plan.multipliers_of_round(self.next_round());
         let (Some(noise_std), true) = (multipliers.first(), length as u64 <= MOST_STATISTIC_VALUES)
@@ -196,7 +206,7 @@ impl Opening {
         };
         let mut sum = ExactSum::new(length, self.plan.public_record_count());
         for values in records {
-            sum.add(&values)?;
+            sum.add(&values?)?;
         }
         let mut values = sum.into_values();
         let round = self.admit()?;

@@ -5,7 +5,7 @@ use crate::compute::backend::in_precision;
 use crate::sensitivity::clipping::{ClippedSums, Quantile, Released, SideSums};
 use crate::sensitivity::gradient::{Grid, Sum, WeightedSums};
 use crate::sensitivity::parameters::Parameters;
-use crate::sensitivity::records::{PrivateModel, Records};
+use crate::sensitivity::records::{PrivateModel, ReadRecords, Records};
 use crate::sensitivity::rounding::ROUNDED_UP_F64;
 use burn::tensor::{Device, Tensor, TensorData};
 use std::marker::PhantomData;
@@ -68,13 +68,17 @@ impl<'s> OpenRound<'s> {
         }
         let (keys, step) = (session.opening.keys(), session.next_step());
         let sample = session.sampler.draw(keys, step);
+        // The draw is a function of key and step: looked at one step early it is the same, and as private.
+        let next = step + 1;
+        records.read_ahead(&mut || match next < session.plan().steps() {
+            true => session.sampler.draw(keys, next).indices().to_vec(),
+            false => Vec::new(),
+        });
         let thresholds = session.thresholds.thresholds(step);
         let clipper = &session.clipper;
         let mut sums = clipper.zeros();
         for pass in session.passes.over(sample.indices()) {
-            let batch = records.batch(&pass.indices, device);
-            let weights = pass.indices.iter().map(|index| records.weight(*index));
-            let weights: Vec<f32> = weights.collect();
+            let ReadRecords { batch, weights } = records.read(&pass.indices, device)?;
             let losses = |model: &M| {
                 let mut masks = session.masks(&pass.indices);
                 in_precision(session.precision, || masks.during(|| model.losses(batch)))
