@@ -87,7 +87,7 @@ impl Wanted<'_> {
                 }
                 self.say("is older than the data, and is made again");
             }
-            None => self.say("is made: the records are read once"),
+            None => self.say("is being made; the records are read once"),
         }
         let manifest = self.make(now, make)?;
         let parts = self.parts(&manifest.parts)?;

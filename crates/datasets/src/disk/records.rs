@@ -5,9 +5,11 @@ use super::writer::Written;
 use crate::chunk::Chunk;
 use crate::targets::Targets;
 use anyhow::{Result, ensure};
+use std::io;
 use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use tacita::UnreadableRecords;
 
 /// Bytes of one step that are read ahead at most. Of a larger step the rest is read when it is needed.
@@ -27,7 +29,9 @@ pub(crate) struct DiskRecords {
 
 /// What is done to records after they are read: what was not known yet when the index was made.
 #[derive(Clone, Default)]
-struct Finish(Option<Arc<dyn Fn(&mut Chunk) + Send + Sync>>);
+struct Finish(Option<Arc<Done>>);
+
+type Done = dyn Fn(&mut Chunk) + Send + Sync;
 
 impl std::fmt::Debug for Finish {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -40,18 +44,59 @@ impl std::fmt::Debug for Finish {
 struct Ahead {
     /// For the present step.
     ready: Fetched,
-    /// For the next.
-    coming: Option<JoinHandle<std::io::Result<Fetched>>>,
+    /// Reads for the next one; none before the first step.
+    reader: Option<Reader>,
+}
+
+/// A thread that reads what it is asked for, and ends when nobody can ask any more.
+#[derive(Debug)]
+struct Reader {
+    ask: Sender<Vec<usize>>,
+    answers: Receiver<io::Result<Fetched>>,
+    asked: bool,
+}
+
+impl Reader {
+    /// None if no thread is to be had: records are then read when they are needed.
+    fn start(file: &Arc<RecordsFile>) -> Option<Self> {
+        let (ask, questions) = channel::<Vec<usize>>();
+        let (answer, answers) = channel();
+        let file = file.clone();
+        let read = move || {
+            for indices in questions {
+                if answer.send(file.fetch(&indices, MOST_AHEAD)).is_err() {
+                    break;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("read ahead".into());
+        thread.spawn(read).ok().map(|_| Self {
+            ask,
+            answers,
+            asked: false,
+        })
+    }
 }
 
 impl Ahead {
-    /// What comes is here. What could not be read is asked for again, and then tells why.
+    /// What was asked for is here. What could not be read is asked for again, and then tells why.
     fn arrive(&mut self) {
-        let arrived = self.coming.take().map(JoinHandle::join);
-        self.ready = match arrived {
-            Some(Ok(Ok(fetched))) => fetched,
-            _ => Fetched::default(),
-        };
+        self.ready = Fetched::default();
+        if let Some(reader) = self.reader.as_mut().filter(|reader| reader.asked) {
+            reader.asked = false;
+            if let Ok(Ok(fetched)) = reader.answers.recv() {
+                self.ready = fetched;
+            }
+        }
+    }
+
+    fn ask(&mut self, file: &Arc<RecordsFile>, indices: Vec<usize>) {
+        if self.reader.is_none() {
+            self.reader = Reader::start(file);
+        }
+        if let Some(reader) = &mut self.reader {
+            reader.asked = reader.ask.send(indices).is_ok();
+        }
     }
 }
 
@@ -133,10 +178,7 @@ impl DiskRecords {
         if indices.is_empty() {
             return;
         }
-        let file = self.file.clone();
-        let reader = thread::Builder::new().name("read ahead".into());
-        // Without a thread the records are read when they are needed.
-        ahead.coming = reader.spawn(move || file.fetch(&indices, MOST_AHEAD)).ok();
+        ahead.ask(&self.file, indices);
     }
 
     /// All records in order, some thousand at a time.

@@ -14,7 +14,7 @@ use std::time::Instant;
 use tacita::optim::OptimizerRule;
 use tacita::{Keys, Plan, Records, Session, SessionOptions};
 use tacita_cli::models::{Bench, Erase, Kind, ModelName, ModelSpec, Scored};
-use tacita_datasets::{OnDisk, Opened, Options, RecordSet, Shape, Source, open};
+use tacita_datasets::{OnDisk, Opened, Options, RecordSet, Source, open};
 use tacita_mechanism::sampling::PoissonSampler;
 
 /// Steps before any is timed.
@@ -179,10 +179,8 @@ fn alone(args: &OnDiskArgs, on_disk: bool) -> Result<Value> {
 }
 
 fn in_own_process(args: &OnDiskArgs, way: &str) -> Result<Value> {
-    let mut given = std::env::args_os();
-    let program = given.next().context("a program has a name")?;
-    let output = Command::new(program)
-        .args(given)
+    let output = Command::new(std::env::current_exe()?)
+        .args(std::env::args_os().skip(1))
         .args(["--only", way])
         .output()?;
     ensure!(
@@ -295,10 +293,11 @@ impl<'a, R: Records, M: Scored<R::Batch>> Way<'a, R, M> {
         Ok(())
     }
 
-    fn median(&mut self) -> f64 {
+    /// The time that half of the steps keep below, and that a tenth does: others who use the machine spoil the first.
+    fn spread(&mut self) -> [f64; 2] {
         let timed = &mut self.milliseconds[WARM_UP as usize..];
         timed.sort_by(f64::total_cmp);
-        timed[timed.len() / 2]
+        [timed[timed.len() / 2], timed[timed.len() / 10]]
     }
 }
 
@@ -327,21 +326,21 @@ impl<R: Kind, M: Scored<R::Batch>> Steps for Bench<R, M> {
                 ways[((step + turn) % 2) as usize].step(&self.device)?;
             }
         }
-        let [memory, warm] = ways.each_mut().map(Way::median);
+        let [memory, warm] = ways.each_mut().map(Way::spread);
         let mut cold = Way::new(disk, &self.model, question)?;
         for _ in 0..question.steps + WARM_UP {
             forget(question.index)?;
             cold.step(&self.device)?;
         }
-        let cold = cold.median();
+        let cold = cold.spread();
         Ok(json!({
             "parameters": self.model.num_params(),
             "batch": question.batch,
             "memory_ms": memory,
             "disk_ms": warm,
             "disk_cold_ms": cold,
-            "ratio": warm / memory,
-            "ratio_cold": cold / memory,
+            "ratio": [warm[0] / memory[0], warm[1] / memory[1]],
+            "ratio_cold": [cold[0] / memory[0], cold[1] / memory[1]],
         }))
     }
 }
