@@ -7,6 +7,9 @@ use tacita_accounting::calibrate::MOST_DISTINCT;
 
 const POSITIVE: &str = "a finite number above 0";
 
+/// A unit's records share one pass over the model, whatever memory there is.
+const MOST_RECORDS_OF_A_UNIT: u64 = 1000;
+
 /// `RANGE` of thresholds.
 const RANGE_IN_WORDS: &str = "between 1e-20 and 1e20";
 
@@ -68,6 +71,11 @@ impl Plan {
             });
         }
         self.size()?;
+        if let Some(most) = self.records_per_unit {
+            let ok = (1..=MOST_RECORDS_OF_A_UNIT).contains(&most);
+            let what = "number of records of a unit in a step";
+            within(what, "between 1 and 1000", most as f64, ok)?;
+        }
         for multiplier in &self.statistics {
             positive("noise multiplier of a statistic", *multiplier)?;
         }

@@ -66,6 +66,7 @@ pub struct Plan {
     schedule: NoiseSchedule,
     statistics: Vec<f64>,
     scores: Vec<f64>,
+    records_per_unit: Option<u64>,
 }
 
 impl Plan {
@@ -112,6 +113,7 @@ impl Plan {
             schedule: NoiseSchedule::Constant,
             statistics: Vec::new(),
             scores: Vec::new(),
+            records_per_unit: None,
         }
     }
 
@@ -127,6 +129,29 @@ impl Plan {
     #[must_use]
     pub fn expected_batch(mut self, expected_batch: u64) -> Self {
         self.expected_batch = expected_batch as f64;
+        self
+    }
+
+    /// Makes the unit of privacy not one record but all records of one person, say: the records say who belongs
+    /// together ([`Records::units`](crate::Records::units)). A step draws units, takes at most `most` records of
+    /// each, drawn anew in every step, and clips the mean of their gradients. The public record count and the expected batch then count *units*.
+    ///
+    /// ```
+    /// use tacita::{Budget, Plan};
+    ///
+    /// // 5,000 patients, of each of whom up to ten visits take part when the patient is drawn.
+    /// let plan = Plan::new(Budget::new(3.0, 1e-5))
+    ///     .public_record_count(5000)
+    ///     .expected_batch(100)
+    ///     .epochs(4.0)
+    ///     .records_per_unit(10)
+    ///     .calibrate()?;
+    /// assert_eq!(plan.records_per_unit(), Some(10));
+    /// # Ok::<(), tacita::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn records_per_unit(mut self, most: u64) -> Self {
+        self.records_per_unit = Some(most);
         self
     }
 
@@ -233,6 +258,7 @@ impl Plan {
             schedule: self.schedule,
             statistics: self.statistics.len() as u64,
             scores: self.scores.len() as u64,
+            records_per_unit: self.records_per_unit,
             rate,
             scale,
             ledger,
