@@ -148,9 +148,15 @@ fn share_steps(
     );
     let mut laid_out = LaidOut::new(geometry, samples.images);
     for block in share.chunks(laid_out.block / samples.images) {
-        let images: Vec<usize> = block.iter().flat_map(|&sample| samples.of(sample)).collect();
+        let images: Vec<usize> = block
+            .iter()
+            .flat_map(|&sample| samples.of(sample))
+            .collect();
         let pitch = laid_out.load(x, dy, &images);
-        let factors: Vec<f32> = block.iter().map(|&sample| samples.factors[sample]).collect();
+        let factors: Vec<f32> = block
+            .iter()
+            .map(|&sample| samples.factors[sample])
+            .collect();
         let groups = sum.chunks_exact_mut((channels * patch).max(1));
         for (group, sum) in groups.enumerate() {
             let outer = Outer {

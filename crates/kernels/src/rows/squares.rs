@@ -52,9 +52,12 @@ fn squares_of_runs(
                 let (square, reach) = vectorised(
                     #[inline(always)]
                     || match run {
-                        1 => sample.measure(width, |position| &gradient[position * width..][..width]),
-                        _ => sample
-                            .measure(width, |position| &gradient[position / run * width..][..width]),
+                        1 => {
+                            sample.measure(width, |position| &gradient[position * width..][..width])
+                        }
+                        _ => sample.measure(width, |position| {
+                            &gradient[position / run * width..][..width]
+                        }),
                     },
                 );
                 // A sum of equal rows is off by at most this, which is not small beside the sum where
@@ -164,11 +167,7 @@ impl Sample {
 
     /// The squared norm and the reach of the numbered sample.
     #[inline(always)]
-    fn measure<'a>(
-        &mut self,
-        width: usize,
-        gradient: impl Fn(usize) -> &'a [f32],
-    ) -> (f64, f64) {
+    fn measure<'a>(&mut self, width: usize, gradient: impl Fn(usize) -> &'a [f32]) -> (f64, f64) {
         let mut square = 0.0;
         for (position, &slot) in self.slots.iter().enumerate() {
             let gradient = gradient(position);

@@ -197,7 +197,10 @@ mod tests {
         assert_eq!(seen.len(), 10);
         let error = (0.1 * 0.9 / 40_000.0_f64).sqrt();
         for (pair, count) in seen {
-            assert!((count / 40_000.0 - 0.1).abs() < 6.0 * error, "{pair:?}: {count}");
+            assert!(
+                (count / 40_000.0 - 0.1).abs() < 6.0 * error,
+                "{pair:?}: {count}"
+            );
         }
     }
 }

@@ -43,7 +43,10 @@ pub(crate) struct PassShape {
 impl From<PassRows> for PassShape {
     /// Samples of one record each.
     fn from(samples: PassRows) -> Self {
-        Self::new(vec![PartShape { samples, records: 1 }])
+        Self::new(vec![PartShape {
+            samples,
+            records: 1,
+        }])
     }
 }
 

@@ -92,7 +92,9 @@ impl Probe {
 
         let sizes = session.parameters().iter().map(Parameter::elements);
         let mut seen = Seen::new(thresholds.len(), sizes.collect());
-        let count = records.units().map_or_else(|| records.count(), Units::count);
+        let count = records
+            .units()
+            .map_or_else(|| records.count(), Units::count);
         let units: Vec<usize> = (0..self.records.min(count)).collect();
         for pass in session.passes(records, &units) {
             let batch = records.batch(&pass.indices, device);

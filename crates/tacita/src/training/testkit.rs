@@ -200,7 +200,12 @@ pub fn weighted_sums_without_noise<M: Module>(
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> SumsWithoutNoise {
     let shape = PassShape::from(PassRows::from(weights.len()));
-    sums(model, clipping, &shape.with_weights(weights.to_vec()), losses)
+    sums(
+        model,
+        clipping,
+        &shape.with_weights(weights.to_vec()),
+        losses,
+    )
 }
 
 fn sums<M: Module>(
@@ -319,7 +324,9 @@ fn of_units(oracle: &[SampleGradient], records: usize) -> Vec<SampleGradient> {
     let mean = |unit: &[SampleGradient]| -> SampleGradient {
         let of_parameter = |parameter: usize| {
             let of_entry = |entry: usize| {
-                let values = unit.iter().map(|sample| f64::from(sample[parameter][entry]));
+                let values = unit
+                    .iter()
+                    .map(|sample| f64::from(sample[parameter][entry]));
                 (values.sum::<f64>() / records as f64) as f32
             };
             (0..unit[0][parameter].len()).map(of_entry).collect()
@@ -379,10 +386,8 @@ fn assert_pass<M: Module>(
         let one = |sample: usize| {
             let one = Samples { here: 1, ..samples };
             let range = sample * records..(sample + 1) * records;
-            pass::run(model, &groups, one, performance, |m| {
-                losses_of(m, range)
-            })
-            .unwrap_or_else(|error| panic!("{what}: {error}"))
+            pass::run(model, &groups, one, performance, |m| losses_of(m, range))
+                .unwrap_or_else(|error| panic!("{what}: {error}"))
         };
         assert_additive(&what, &sums, &norms, &queries, batch, one);
     }

@@ -21,7 +21,8 @@ pub(crate) enum Rows {
 impl Rows {
     /// Where they are treated best. A sample is `records` consecutive rows of both tensors.
     pub fn new(rows: Tensor<2, Int>, right: Tensor<3>, records: usize) -> Self {
-        let on_gpu = is_gpu(&right.device()).then(|| together(rows.clone(), right.clone(), records));
+        let on_gpu =
+            is_gpu(&right.device()).then(|| together(rows.clone(), right.clone(), records));
         match on_gpu.and_then(|(rows, right)| GpuRows::new(&rows, &right)) {
             Some(rows) => Self::Gpu(Box::new(rows)),
             None => Self::Host(HostRows::new(rows, right, records)),
@@ -143,7 +144,9 @@ impl HostRows {
         let right: Tensor<3> = Tensor::from_data(right, &self.device);
         (
             Tensor::from_data(rows, &self.device),
-            right.expand([runs, run, width]).reshape([batch, positions, width]),
+            right
+                .expand([runs, run, width])
+                .reshape([batch, positions, width]),
         )
     }
 
@@ -204,7 +207,9 @@ impl HostRows {
             return add_scattered(steps, self.width, rows, vectors, factors, grid);
         }
         // Every position is rounded by itself, so a sample's records may be added one by one.
-        let each = factors.iter().flat_map(|factor| repeat_n(*factor, self.records));
+        let each = factors
+            .iter()
+            .flat_map(|factor| repeat_n(*factor, self.records));
         let of_records: Vec<f32> = each.collect();
         let vectors = Vectors::EachSample(vectors);
         add_scattered(steps, self.width, rows, vectors, &of_records, grid);
@@ -212,11 +217,7 @@ impl HostRows {
 }
 
 /// The same rows and vectors with a sample's records side by side.
-fn together(
-    rows: Tensor<2, Int>,
-    right: Tensor<3>,
-    records: usize,
-) -> (Tensor<2, Int>, Tensor<3>) {
+fn together(rows: Tensor<2, Int>, right: Tensor<3>, records: usize) -> (Tensor<2, Int>, Tensor<3>) {
     if records == 1 {
         return (rows, right);
     }

@@ -208,7 +208,9 @@ impl Session {
         let parameters = Parameters::of(model)?;
         let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
         let most_records = most_records(plan, records)?;
-        let count = records.units().map_or_else(|| records.count(), Units::count);
+        let count = records
+            .units()
+            .map_or_else(|| records.count(), Units::count);
         let sampler = PoissonSampler::new(plan.rate(), count)?;
         let sizes = match one_size {
             true => Passes::of_one_size(plan.expected_batch(), plan.rate(), 1),
@@ -339,7 +341,10 @@ impl Session {
     /// How much of the clipping threshold is set aside for rounding contributions to the grid on which they
     /// are summed, at most: gradients are clipped so much below it. Depends on the model's shapes alone.
     pub fn rounding_share(&self) -> f64 {
-        self.clipper.roundings.as_ref().map_or(0.0, largest_share_of_any)
+        self.clipper
+            .roundings
+            .as_ref()
+            .map_or(0.0, largest_share_of_any)
     }
 
     /// Records of one pass at most: a larger draw is cut, and on a GPU a smaller one is filled up. Public,

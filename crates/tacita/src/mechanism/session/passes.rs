@@ -97,7 +97,9 @@ impl Passes {
             return (1..=self.most_records).collect();
         }
         let powers = (0..usize::BITS).map(|power| 1 << power);
-        let mut sizes: Vec<usize> = powers.take_while(|size| *size < self.most_records).collect();
+        let mut sizes: Vec<usize> = powers
+            .take_while(|size| *size < self.most_records)
+            .collect();
         sizes.push(self.most_records);
         sizes
     }
@@ -315,7 +317,10 @@ mod tests {
         let units = Passes::of_one_size(256.0, 0.0, 200).of_units(10);
         assert_eq!(units.records_of_samples(), [1, 2, 4, 8, 10]);
         assert_eq!(units.samples_of_one_size(10), 14);
-        assert_eq!(Passes::as_drawn(1.0, 1).of_units(3).records_of_samples(), [1, 2, 3]);
+        assert_eq!(
+            Passes::as_drawn(1.0, 1).of_units(3).records_of_samples(),
+            [1, 2, 3]
+        );
     }
 
     #[test]
