@@ -42,8 +42,11 @@ pub struct Report {
     pub caveats: Vec<&'static str>,
 }
 
-const CAVEATS: [&str; 4] = [
-    "Holds for one record; a person with several records is protected less.",
+const ONE_RECORD: &str = "Holds for one record; a person with several records is protected less.";
+const ONE_UNIT: &str =
+    "Holds for one person with all their records, as far as equal identifiers say who is one.";
+
+const CAVEATS: [&str; 3] = [
     "Covers the released gradients and everything computed from them; not choices made by looking at \
      the data otherwise (tuning, preprocessing, early stopping on private scores).",
     "Rate and divisor come from the declared record count, which is taken as public.",
@@ -51,9 +54,10 @@ const CAVEATS: [&str; 4] = [
 ];
 
 /// What the guarantee does not cover on this device.
-fn caveats(on_gpu: bool) -> Vec<&'static str> {
+fn caveats(unit: &'static str, on_gpu: bool) -> Vec<&'static str> {
     let gpu = on_gpu.then_some(Report::GPU_CAVEAT);
-    CAVEATS.into_iter().chain(gpu).collect()
+    let unit = std::iter::once(unit);
+    unit.chain(CAVEATS).chain(gpu).collect()
 }
 
 impl Report {
@@ -70,10 +74,14 @@ impl Report {
             Reading::UpperBound(upper) => (0.0, upper),
             Reading::Estimate(_) => (0.0, f64::INFINITY),
         };
+        let (unit, caveat) = match plan.records_per_unit() {
+            None => ("one record", ONE_RECORD),
+            Some(_) => ("one person", ONE_UNIT),
+        };
         Self {
             private: session.is_private(),
             not_private_because: session.why_not_private(),
-            unit: "one record",
+            unit,
             neighbours: plan.ledger().neighbours().name(),
             sampling: "Poisson",
             rate: plan.rate(),
@@ -85,7 +93,7 @@ impl Report {
             delta: plan.delta(),
             accountant: "privacy loss distribution (certified bracket)",
             version: env!("CARGO_PKG_VERSION"),
-            caveats: caveats(session.on_gpu()),
+            caveats: caveats(caveat, session.on_gpu()),
         }
     }
 }
@@ -123,10 +131,15 @@ impl fmt::Display for Report {
             (
                 "sampling",
                 format!(
-                    "{}, rate {} of {} declared records, {} steps",
+                    "{}, rate {} of {} declared {}, {} steps",
                     self.sampling,
                     four_digits(self.rate),
                     self.public_record_count,
+                    if self.unit == "one record" {
+                        "records"
+                    } else {
+                        "people"
+                    },
                     self.steps
                 ),
             ),

@@ -26,6 +26,9 @@ pub fn plan(settings: &Settings, facts: PublicFacts, committed: Option<Committed
     plan = plan
         .public_record_count(facts.records)
         .expected_batch(settings.batch.unwrap_or(0));
+    if let Some(most) = settings.most_records_of_a_person() {
+        plan = plan.records_per_unit(most);
+    }
     plan = plan
         .clipping(clipping(settings)?)
         .noise_schedule(noise_schedule(settings)?);
