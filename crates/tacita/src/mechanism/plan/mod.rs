@@ -17,8 +17,8 @@ use crate::sensitivity::clipping::{DirectionNoise, Threshold};
 use serde::{Deserialize, Serialize};
 use tacita_accounting::calibrate::{self, QueryNoise, Shape};
 use tacita_accounting::{
-    AccountError, Accountant, Length, Pld, RunSize, RunSizeError, Sampling, epsilon_of_mu,
-    mu_of_budget,
+    AccountError, Accountant, Ledger, Length, Neighbours, Pld, RunSize, RunSizeError, Sampling,
+    epsilon_of_mu, mu_of_budget,
 };
 
 /// Statistics and scores must leave something of the budget's μ for the steps.
@@ -67,6 +67,7 @@ pub struct Plan {
     statistics: Vec<f64>,
     scores: Vec<f64>,
     records_per_unit: Option<u64>,
+    records_of_an_owner: u32,
 }
 
 impl Plan {
@@ -114,6 +115,7 @@ impl Plan {
             statistics: Vec::new(),
             scores: Vec::new(),
             records_per_unit: None,
+            records_of_an_owner: 1,
         }
     }
 
@@ -152,6 +154,15 @@ impl Plan {
     #[must_use]
     pub fn records_per_unit(mut self, most: u64) -> Self {
         self.records_per_unit = Some(most);
+        self
+    }
+
+    /// Draws records, and certifies ε for an owner of up to `most` of them, each of which is drawn on its own: the noise
+    /// is then that of a group ([`Ledger::with_records_per_unit`]). That nobody has more in the data is the caller's to
+    /// see to. The other way, [`Plan::records_per_unit`], draws owners.
+    #[must_use]
+    pub fn owners_of_records(mut self, most: u32) -> Self {
+        self.records_of_an_owner = most;
         self
     }
 
@@ -289,7 +300,9 @@ impl Plan {
     /// and the search for that noise would not end.
     fn check_side_releases(&self, epsilon: f64, delta: f64) -> Result<(), PlanError> {
         let multipliers = self.statistics.iter().chain(&self.scores);
-        let mu = multipliers.map(|z| z.powi(-2)).sum::<f64>().sqrt();
+        // Each of an owner's records is in every one of them.
+        let mu = multipliers.map(|z| z.powi(-2)).sum::<f64>().sqrt()
+            * f64::from(self.records_of_an_owner);
         if mu > 0.0 && mu >= LARGEST_SIDE_SHARE * mu_of_budget(epsilon, delta)? {
             return Err(PlanError::NothingLeft {
                 spent: epsilon_of_mu(mu, delta)?,
@@ -318,7 +331,8 @@ impl Plan {
             threshold: &self.clipping.threshold,
         };
         let runs = self.schedule.runs(run);
-        let mut shape = Shape::new();
+        let unit = Ledger::new(Neighbours::AddOrRemoveOne);
+        let mut shape = Shape::after(&unit.with_records_per_unit(self.records_of_an_owner)?);
         match sampling {
             // A round of a partition is a whole epoch.
             Sampling::Partition { batches } => {
