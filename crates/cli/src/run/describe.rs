@@ -206,6 +206,14 @@ fn preparation(record: &RunRecord) -> Vec<Preparation> {
         ),
         origin: Origin::Declared,
     });
+    let kept = record.settings.kept_of_a_person().map(|most| Preparation {
+        what: format!(
+            "records with the same identifier are one person's, of which the first {most} are kept; records that name nobody \
+             are left out"
+        ),
+        origin: Origin::Declared,
+    });
+    let people = people.into_iter().chain(kept);
     let rules = record.settings.own_data().map(|_| LEFT_OUT);
     let rules = rules.into_iter().flatten().map(|what| Preparation {
         what: what.into(),

@@ -42,19 +42,18 @@ pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
         classes: &classes,
         picture: &picture,
         bad_records: &options.bad_records,
-        people: options.schema.person.is_some(),
+        people: People::none(options),
     };
     let preparation = Preparation {
         input: Features::of_images(options.features, picture)?,
         classes: classes.clone(),
     };
-    let known = options.schema.person.is_some();
     let records = |(bytes, labels, people): Part| {
         let values = Values {
             bytes,
             ..Values::default()
         };
-        let targets = people.own(Targets::by_class(labels, &weights), known);
+        let targets = people.own(Targets::by_class(labels, &weights));
         preparation.records(values, targets, None)
     };
     let read = |folder: &Path, test: &TestChoice| reader.read(folder, test);
@@ -78,7 +77,7 @@ pub(crate) fn class_folders(
         classes,
         picture,
         bad_records: &BadRecords::Refuse,
-        people: false,
+        people: People::Unasked,
     };
     let [(pixels, labels, _), _] = reader.read(folder, &TestChoice::None)?;
     Ok((pixels, labels))
@@ -174,8 +173,8 @@ struct Reader<'a> {
     classes: &'a [String],
     picture: &'a Picture,
     bad_records: &'a BadRecords,
-    /// Whether a folder of a class has a folder for each person.
-    people: bool,
+    /// Nobody's records yet; unless nobody asks, a folder of a class has a folder for each person.
+    people: People,
 }
 
 impl Reader<'_> {
@@ -192,7 +191,8 @@ impl Reader<'_> {
             if folder.is_dir() || matches!(self.bad_records, BadRecords::Refuse) {
                 let images = self::files(&folder)?;
                 let of_class = images.into_iter().map(|path| {
-                    let person = self.people.then(|| person_of(&path, &folder));
+                    let asked = self.people != People::Unasked;
+                    let person = asked.then(|| person_of(&path, &folder));
                     (path, label as u16, person)
                 });
                 files.extend(of_class);
@@ -202,7 +202,8 @@ impl Reader<'_> {
             .par_iter()
             .map(|(path, label, person)| self.image(path, *label, person.as_deref(), test))
             .collect::<Result<Vec<_>>>()?;
-        let mut parts = [Part::default(), Part::default()];
+        let none = || (Vec::new(), Vec::new(), self.people.clone());
+        let mut parts: [Part; 2] = [none(), none()];
         for Image {
             held_out,
             values,
@@ -211,9 +212,10 @@ impl Reader<'_> {
         } in images.into_iter().flatten()
         {
             let (pixels, labels, people) = &mut parts[usize::from(held_out)];
-            people.push(person);
-            pixels.extend(values);
-            labels.push(label);
+            if people.keeps(person) {
+                pixels.extend(values);
+                labels.push(label);
+            }
         }
         Ok(parts)
     }

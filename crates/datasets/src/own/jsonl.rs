@@ -41,9 +41,8 @@ pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet
         vectors: vectors.as_deref(),
         options,
     };
-    let known = options.schema.person.is_some();
     let records = |(values, labels, people): Part| {
-        preparation.records(values, people.own(labels, known), vectors.clone())
+        preparation.records(values, people.own(labels), vectors.clone())
     };
     let read = |file: &Path, test: &TestChoice| reader.file(file, test);
     data_set(file, "texts", options, preparation.clone(), read, records)
@@ -89,7 +88,7 @@ impl Reader<'_> {
             (
                 Values::default(),
                 Targets::of(self.target),
-                People::default(),
+                People::none(self.options),
             )
         };
         let mut parts = [none(), none()];
@@ -103,7 +102,9 @@ impl Reader<'_> {
                     test.holds_out([text.as_bytes(), &truth.bytes()])
                 });
                 let (values, labels, people) = &mut parts[usize::from(held_out)];
-                people.push(person);
+                if !people.keeps(person) {
+                    continue;
+                }
                 self.preparation
                     .push(Input::Text(&text), self.vectors, values)?;
                 labels.push(truth, (!self.weighting.is_even()).then_some(weight))?;

@@ -109,10 +109,14 @@ impl TestChoice {
     }
 
     /// The declared number of training records, or of the people they belong to.
-    pub(super) fn public_count(&self, schema: &Schema) -> Option<u64> {
-        let records = match schema.person {
-            Some(_) => schema.persons?,
-            None => schema.records?,
+    pub(super) fn public_count(
+        &self,
+        schema: &Schema,
+        kept_of_a_person: Option<u64>,
+    ) -> Option<u64> {
+        let records = match (&schema.person, kept_of_a_person) {
+            (Some(_), None) => schema.persons?,
+            _ => schema.records?,
         };
         Some(match self {
             Self::Share { share, .. } => (records as f64 * (1.0 - share)).round() as u64,

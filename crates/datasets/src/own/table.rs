@@ -40,6 +40,7 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
         weighting: options.schema.label.weighting()?,
         estimate: options.estimate_bounds,
         bad_records: &options.bad_records,
+        options,
     };
     let (table, [training, held_out]) = reader.read(file, format, &options.test)?;
     let test = match &options.test {
@@ -76,6 +77,7 @@ struct Reader<'a> {
     weighting: Weighting,
     estimate: bool,
     bad_records: &'a BadRecords,
+    options: &'a Options,
 }
 
 impl Reader<'_> {
@@ -182,17 +184,18 @@ impl Reader<'_> {
             let kept = self.bad_records.kept(read, place)?;
             if let Some((read, truth, weight, held_out, person)) = kept {
                 let part = &mut parts[usize::from(held_out)];
+                if !part.people.keeps(person) {
+                    return Ok(());
+                }
                 part.push(&table, &read);
-                part.people.push(person);
                 let weight = (!self.weighting.is_even()).then_some(weight);
                 part.labels.push(truth, weight)?;
             }
             Ok(())
         })?;
-        let known = self.schema.person.is_some();
         let parts = parts.map(|mut part| {
             let people = std::mem::take(&mut part.people);
-            part.labels = people.own(part.labels, known);
+            part.labels = people.own(part.labels);
             part
         });
         Ok((table, parts))
@@ -203,7 +206,7 @@ impl Reader<'_> {
             cells: Vec::new(),
             unbounded: Vec::new(),
             labels: Targets::of(self.target),
-            people: People::default(),
+            people: People::none(self.options),
         }
     }
 }

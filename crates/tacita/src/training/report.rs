@@ -43,6 +43,8 @@ pub struct Report {
 }
 
 const ONE_RECORD: &str = "Holds for one record; a person with several records is protected less.";
+const SOME_RECORDS: &str =
+    "Holds for owners of a bounded number of records; whoever has more is protected less.";
 const ONE_UNIT: &str =
     "Holds for one person with all their records, as far as equal identifiers say who is one.";
 
@@ -74,9 +76,10 @@ impl Report {
             Reading::UpperBound(upper) => (0.0, upper),
             Reading::Estimate(_) => (0.0, f64::INFINITY),
         };
-        let (unit, caveat) = match plan.records_per_unit() {
-            None => ("one record", ONE_RECORD),
-            Some(_) => ("one person", ONE_UNIT),
+        let (unit, caveat) = match (plan.records_per_unit(), plan.ledger().records_per_unit()) {
+            (Some(_), _) => ("one person", ONE_UNIT),
+            (None, 1) => ("one record", ONE_RECORD),
+            (None, _) => ("one owner of a bounded number of records", SOME_RECORDS),
         };
         Self {
             private: session.is_private(),
@@ -135,10 +138,10 @@ impl fmt::Display for Report {
                     self.sampling,
                     four_digits(self.rate),
                     self.public_record_count,
-                    if self.unit == "one record" {
-                        "records"
-                    } else {
+                    if self.unit == "one person" {
                         "people"
+                    } else {
+                        "records"
                     },
                     self.steps
                 ),

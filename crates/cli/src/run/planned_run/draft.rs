@@ -102,11 +102,14 @@ fn check(settings: &Settings, facts: PublicFacts, resumed: bool) -> Result<()> {
         "--score-noise is for private test records; give them with --test or --test-share, and without \
          --public-test"
     );
+    let of_people =
+        settings.most_records_of_a_person().is_some() || settings.kept_of_a_person().is_some();
     ensure!(
-        settings.records_per_person.is_none() || settings.most_records_of_a_person().is_some(),
-        "--records-per-person bounds what one person adds to a step; say whose a record is too, with --person COLUMN"
+        of_people || !(settings.records_per_person.is_some() || settings.draw_records),
+        "--records-per-person and --draw-records bound what one person adds; say whose a record is too, with --person \
+         COLUMN"
     );
-    if settings.most_records_of_a_person().is_some() {
+    if of_people {
         ensure!(
             settings.audit.is_none(),
             "--audit puts in canaries that are records of nobody, so it would measure another guarantee than the one for \

@@ -145,6 +145,11 @@ pub struct Settings {
     #[arg(long, value_name = "K", help_heading = "Privacy")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records_per_person: Option<u64>,
+    /// With --person, draw records instead of people: of each person the first --records-per-person are kept for the whole
+    /// run, and the noise is that of so many. --records says how many there are then
+    #[arg(long, help_heading = "Privacy")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub draw_records: bool,
     /// Noise std of each count that figures on private test records are read from, in records; part of the budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub score_noise: Option<f64>,
@@ -278,7 +283,7 @@ impl Settings {
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;
-            public_test, public_folder_names, estimate_bounds, offline, per_layer, allow_large_delta
+            draw_records, public_test, public_folder_names, estimate_bounds, offline, per_layer, allow_large_delta
         )
     }
 

@@ -128,6 +128,16 @@ impl Settings {
 
     /// Records of a person that take part in a step at most; none if the unit of privacy is one record.
     pub fn most_records_of_a_person(&self) -> Option<u64> {
+        self.bound_of_a_person().filter(|_| !self.draw_records)
+    }
+
+    /// Records of a person that are kept in the whole run at most, each of which is drawn on its own; none if a step
+    /// draws people, or if the unit of privacy is one record.
+    pub fn kept_of_a_person(&self) -> Option<u64> {
+        self.bound_of_a_person().filter(|_| self.draw_records)
+    }
+
+    fn bound_of_a_person(&self) -> Option<u64> {
         let declared = self.declared.as_ref();
         let by_person =
             self.person.is_some() || declared.is_some_and(|schema| schema.person.is_some());
@@ -177,6 +187,7 @@ impl Settings {
             features: self.features,
             data_name: self.data_name.clone(),
             bad_records: BadRecords::Drop,
+            kept_of_a_person: self.kept_of_a_person(),
         })
     }
 }

@@ -148,6 +148,18 @@ fn images_belong_to_the_folder_in_that_of_their_class() {
     assert!(error.contains("--person folder"), "{error}");
 }
 
+/// Where records are drawn, the first few of each person are kept, each a unit of its own.
+#[test]
+fn only_the_first_records_of_a_person_are_kept_where_records_are_drawn() {
+    let mut options = by_person("records = 4\n");
+    options.kept_of_a_person = Some(1);
+    let data = ready(csv(VISITS, &options));
+    assert!(data.training.targets().people().is_none());
+    let (values, labels) = rows(&data.training);
+    assert_eq!((values.len(), labels), (3 * 3, vec![0, 1, 0]));
+    assert_eq!(data.public_count, Some(4));
+}
+
 /// The mean of a person's vectors is no longer than the longest of them.
 #[test]
 fn private_statistics_have_one_vector_for_each_person() {
