@@ -43,7 +43,7 @@ pub fn print(dry: &DryRun, as_json: bool) {
             false => "more",
         };
         println!(
-            "  other way   drawing records, at most {most} of a person in the data, would take multiplier {:.4} for the same \
+            "  other way   --draw-records, at most {most} of a person in the data, would take multiplier {:.4} for the same \
              guarantee: {:.2} times the noise on a mean gradient if everyone has {most} records, so {better}",
             other.noise_multiplier, other.noise_ratio
         );
