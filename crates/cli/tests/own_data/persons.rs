@@ -203,7 +203,7 @@ fn a_dry_run_compares_both_ways() {
         "{said}"
     );
     assert!(
-        said.contains("drawing records, at most 3 of a person"),
+        said.contains("--draw-records, at most 3 of a person"),
         "{said}"
     );
 }
