@@ -1,8 +1,8 @@
 //! What the engine needs of a data set and of a model.
 
-use crate::mechanism::sampling::Units;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
+use tacita_mechanism::sampling::Units;
 
 /// A data set of sensitive records. One record is the unit of privacy, unless the records say which unit they
 /// belong to ([`Records::units`]).
