@@ -161,7 +161,7 @@ mod tests {
     fn all_records_of_a_small_unit_take_part() {
         let choice = RecordChoice::new(&Keys::fixed_seed(1), 0, 3);
         assert_eq!(choice.of(&[4, 9, 11]), [4, 9, 11]);
-        assert_eq!(choice.of(&[]), []);
+        assert!(choice.of(&[]).is_empty());
     }
 
     #[test]

@@ -197,8 +197,9 @@ mod tests {
 
     #[test]
     fn a_run_on_a_gpu_carries_the_caveat_of_gpus() {
-        assert_eq!(caveats(false), CAVEATS);
-        assert_eq!(caveats(true).last(), Some(&Report::GPU_CAVEAT));
+        assert_eq!(caveats(ONE_RECORD, false)[0], ONE_RECORD);
+        assert_eq!(caveats(ONE_RECORD, false)[1..], CAVEATS);
+        assert_eq!(caveats(ONE_UNIT, true).last(), Some(&Report::GPU_CAVEAT));
     }
 
     fn report(epsilon: f64) -> Report {

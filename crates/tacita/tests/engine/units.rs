@@ -457,7 +457,7 @@ fn records_of_a_unit_that_cancel_move_the_sum_at_most_the_bound() {
                         |model| {
                             part(scaled(
                                 model
-                                    .forward(Tensor::ones([count, 3], &device()))
+                                    .forward(Tensor::<2>::ones([count, 3], &device()))
                                     .sum_dim(1)
                                     .reshape([count]),
                             ))
