@@ -8,7 +8,9 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use proptest::prelude::*;
 use tacita::clipping::{DirectionNoise, Grouping, Online, Quantile, Threshold};
 use tacita::layers::*;
-use tacita::testkit::{clipped_unit_sums_without_noise, session_with_passes_of_one_size};
+use tacita::testkit::{
+    SumsWithoutNoise, clipped_unit_sums_without_noise, session_with_passes_of_one_size,
+};
 use tacita::{
     CheckedPlan, Clipping, Keys, MicroBatch, Plan, PlanError, PrivateModel, Records, Session,
     SessionError, SessionOptions, Units,
@@ -429,72 +431,47 @@ fn records_of_a_unit_that_cancel_move_the_sum_at_most_the_bound() {
     let convolution = Conv2dConfig::new([1, 8], [2, 2]).init(&device().autodiff());
     for (long, short) in [(1e3f32, 1e-4f32), (1e6, 0.1), (3e7, 0.9)] {
         let scales = [long, -long, short, long, -long, -short, long];
-        let scaled = |losses: Tensor<1>| {
-            let scales = TensorData::new(scales.to_vec(), [scales.len()]);
-            losses * Tensor::from_data(scales, &device())
-        };
-        let count = scales.len();
-        for clipping in clippings() {
-            let bound = clipping.threshold.scheduled(0, 1) * (1.0 + 1e-12);
-            let assert_short = |what: &str, gradient: Vec<Vec<f64>>| {
-                let values: Vec<f64> = gradient.into_iter().flatten().collect();
-                let length = distance(&values, &vec![0.0; values.len()]);
-                assert!(length <= bound, "{what}: {length} with {clipping:?}");
+        // The last record does not cancel: a unit that has it is clipped.
+        for unit in [
+            &scales[..1],
+            &scales[..3],
+            &scales[1..],
+            &scales[3..6],
+            &scales,
+        ] {
+            let count = unit.len();
+            let scaled = |outputs: Tensor<2>| {
+                let scales =
+                    Tensor::<1>::from_data(TensorData::new(unit.to_vec(), [count]), &device());
+                outputs.sum_dim(1).reshape([count]) * scales
             };
-            // The last record does not cancel: it is a unit of its own, and clipped.
-            for counts in [vec![1, 6], vec![3, 4], vec![7]] {
-                let one = |unit: usize| -> Vec<usize> {
-                    let first: usize = counts[..unit].iter().sum();
-                    (first..first + counts[unit]).collect()
+            for clipping in clippings() {
+                let bound = clipping.threshold.scheduled(0, 1) * (1.0 + 1e-12);
+                let assert_short = |what: &str, sums: SumsWithoutNoise| {
+                    let values: Vec<f64> = sums.gradient.into_iter().flatten().collect();
+                    let length = distance(&values, &vec![0.0; values.len()]);
+                    assert!(
+                        length <= bound,
+                        "{what}, {unit:?}: {length} with {clipping:?}"
+                    );
                 };
-                for unit in 0..counts.len() {
-                    let rows = one(unit);
-                    let part = |losses: Tensor<1>| losses.narrow(0, rows[0], rows.len());
-                    let linear = clipped_unit_sums_without_noise(
-                        &model,
-                        &clipping,
-                        &counts[unit..=unit],
-                        |model| {
-                            part(scaled(
-                                model
-                                    .forward(Tensor::<2>::ones([count, 3], &device()))
-                                    .sum_dim(1)
-                                    .reshape([count]),
-                            ))
-                        },
-                    );
-                    assert_short("linear", linear.gradient);
-                    let rows_of = clipped_unit_sums_without_noise(
-                        &table,
-                        &clipping,
-                        &counts[unit..=unit],
-                        |table| {
-                            let tokens: Vec<i64> = [0, 1, 1].repeat(count);
-                            let tokens = TensorData::new(tokens, [count, 3]);
-                            let tokens = Tensor::<2, Int>::from_data(tokens, &device());
-                            part(scaled(
-                                table
-                                    .forward(tokens)
-                                    .reshape([count, 6])
-                                    .sum_dim(1)
-                                    .reshape([count]),
-                            ))
-                        },
-                    );
-                    assert_short("embedding", rows_of.gradient);
-                    let images = clipped_unit_sums_without_noise(
-                        &convolution,
-                        &clipping,
-                        &counts[unit..=unit],
-                        |model| {
-                            let output = model.forward(Tensor::ones([count, 1, 3, 3], &device()));
-                            part(scaled(
-                                output.reshape([count, 32]).sum_dim(1).reshape([count]),
-                            ))
-                        },
-                    );
-                    assert_short("convolution", images.gradient);
-                }
+                let linear =
+                    clipped_unit_sums_without_noise(&model, &clipping, &[count], |model| {
+                        scaled(model.forward(Tensor::<2>::ones([count, 3], &device())))
+                    });
+                assert_short("linear", linear);
+                let rows = clipped_unit_sums_without_noise(&table, &clipping, &[count], |table| {
+                    let tokens = TensorData::new([0i64, 1, 1].repeat(count), [count, 3]);
+                    let tokens = Tensor::<2, Int>::from_data(tokens, &device());
+                    scaled(table.forward(tokens).reshape([count, 6]))
+                });
+                assert_short("embedding", rows);
+                let images =
+                    clipped_unit_sums_without_noise(&convolution, &clipping, &[count], |model| {
+                        let output = model.forward(Tensor::ones([count, 1, 3, 3], &device()));
+                        scaled(output.reshape([count, 32]))
+                    });
+                assert_short("convolution", images);
             }
         }
     }
