@@ -284,9 +284,13 @@ fn what_is_said(findings: &mut Findings, facts: &Value) {
     findings.add(
         Standing::Declared,
         format!(
-            "the data are {}, {} records, a record being {}",
+            "the data are {}, {} {}, a record being {}",
             text(&data["name"]),
             data["public_record_count"],
+            match data["records_per_person"].is_null() {
+                true => "records",
+                false => "people with all their records",
+            },
             text(&data["record"])
         ),
     );

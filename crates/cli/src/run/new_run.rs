@@ -165,11 +165,7 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
         Opened::Ready(data) => return Ok((*data, None)),
         Opened::NeedsBounds(table) => table,
     };
-    let rows = (0..table.count()).map(|index| {
-        let row = table.contributions(index);
-        row.into_iter().map(f64::from).collect()
-    });
-    let released = opening.statistic(table.histogram_length(), rows)?;
+    let released = opening.statistic(table.histogram_length(), table.contributions_of_units())?;
     let histogram: Vec<f32> = released.values.iter().map(|v| *v as f32).collect();
     let data = table.estimated(&histogram, released.noise_std)?;
     Ok((data, Some((histogram, released.noise_std))))
