@@ -122,7 +122,7 @@ impl Run {
 
 /// The rounds of the training phase, each with how often it is made.
 fn training_rounds<'a>(plan: &'a Value, facts: &Value) -> Vec<(&'a Value, u64)> {
-    let (mut first, mut last) = (0, 0);
+    let (mut first, mut last) = (0_u64, 0);
     for phase in facts["phases"].as_array().into_iter().flatten() {
         let rounds = phase["rounds"].as_u64().unwrap_or(0);
         if phase["kind"] == "training" {
@@ -131,7 +131,7 @@ fn training_rounds<'a>(plan: &'a Value, facts: &Value) -> Vec<(&'a Value, u64)> 
         }
         first = first.saturating_add(rounds);
     }
-    let mut at = 0;
+    let mut at = 0_u64;
     let mut training = Vec::new();
     for round in plan["rounds"].as_array().into_iter().flatten() {
         let times = times_of(round).unwrap_or(0);
