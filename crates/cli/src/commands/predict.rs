@@ -4,7 +4,6 @@ mod output;
 
 use crate::device::host;
 use crate::exit_codes::SOME_UNUSABLE;
-use crate::models::ModelSpec;
 use crate::run::{RunFolder, Workbench, workbench};
 use anyhow::{Result, bail};
 use output::{Columns, Format, Output, Prediction};
@@ -78,13 +77,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let preparation = &record.preparation;
     let vectors = datasets::word_vectors(preparation, &options)?;
     let classes = &preparation.classes;
-    let spec = ModelSpec {
-        name: record.model,
-        shape: record.shape,
-        classes: classes.len(),
-        hidden: record.settings.hidden,
-        seed: None,
-    };
     let schema = &options.schema;
     let mut ids = args.id.clone();
     if args.keep_ignored {
@@ -105,7 +97,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         unused: unused.chain(schema.label.column.clone()).collect(),
         ids: ids.clone(),
     };
-    let mut bench = workbench(spec, &host())?;
+    let mut bench = workbench(record.model_spec(), &host())?;
     bench.load(&folder.model())?;
     let format = if args.json { Format::Json } else { Format::Csv };
     let target = match schema.label.kind() {

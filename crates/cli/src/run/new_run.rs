@@ -144,9 +144,10 @@ fn begin<'a>(
         // A search keeps its own, for all its runs.
         Locations::of(&run.settings).write(folder.path())?;
     }
-    let text = record.text()?;
+    let (text, settings) = (record.text()?, record.settings_text()?);
     opening.bind_file(RunFiles::RECORD, text.as_bytes())?;
-    folder.write_record(&record, &text)?;
+    opening.bind_file(RunFiles::SETTINGS, settings.as_bytes())?;
+    folder.write_record(&text, &settings)?;
     let open = OpenRun {
         run,
         record,
