@@ -13,6 +13,7 @@ mod mistakes;
 mod neighbour_ways;
 mod neighbours;
 mod predict;
+mod recipe;
 mod schema;
 mod tables;
 mod targets;
