@@ -73,6 +73,7 @@ impl PublicFacts {
     /// Those that follow from what is declared, or published of a public set. No data are opened.
     pub fn declared(settings: &Settings) -> Result<DeclaredFacts> {
         let (source, options) = (settings.source()?, settings.options(true)?);
+        options.test.check()?;
         let kind = match (&source, settings.features) {
             (_, Some(Features::Counts)) => InputKind::Counts,
             (

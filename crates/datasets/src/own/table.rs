@@ -90,6 +90,16 @@ impl Reader<'_> {
         let written = Written {
             delimiter: self.schema.delimiter,
             encoding: self.schema.encoding,
+            list: match (self.target, self.fields) {
+                (
+                    Target::Labels {
+                        separator: Some(mark),
+                        ..
+                    },
+                    [field],
+                ) => Some((field.clone(), *mark)),
+                _ => None,
+            },
         };
         ensure!(
             format != Format::Jsonl || !self.schema.columns.is_empty(),
