@@ -99,7 +99,9 @@ pub enum PretrainedError {
         name: String,
     },
     /// A tokenizer that gives tokens that the embedding has no row for.
-    #[error("the tokenizer knows {tokens} tokens and the embedding has {rows} rows: they are not of one model")]
+    #[error(
+        "the tokenizer knows {tokens} tokens and the embedding has {rows} rows: they are not of one model"
+    )]
     Vocabulary {
         /// Tokens, by the largest identifier.
         tokens: usize,
@@ -107,7 +109,9 @@ pub enum PretrainedError {
         rows: usize,
     },
     /// Texts longer than the network has positions for.
-    #[error("texts of {asked} tokens were asked for, and the model has {positions} positions; ask for at most as many")]
+    #[error(
+        "texts of {asked} tokens were asked for, and the model has {positions} positions; ask for at most as many"
+    )]
     TooLong {
         /// Tokens.
         asked: usize,
@@ -121,6 +125,15 @@ pub enum PretrainedError {
         asked: String,
         /// Why not.
         why: String,
+    },
+    /// A parameter that would stay as it is.
+    #[error(
+        "the parameter `{name}` is to be trained and received no gradient in three steps on synthetic input: it would \
+         stay as it is while a budget is spent. Nothing was spent"
+    )]
+    Stuck {
+        /// Its path in the model.
+        name: String,
     },
     /// A tokenizer that cannot be used.
     #[error("the tokenizer cannot be used: {0}")]

@@ -8,11 +8,13 @@
 //! |---|---|
 //! | [`config`] | `config.json`: which network it is, and its sizes |
 //! | [`weights`] | named tensors from safetensors, one file or shards, checked against the config |
+//! | [`encoder`] | BERT and MiniLM, RoBERTa, MPNet, DistilBERT, and a head that tells classes |
 //! | [`tokenizer`] | texts and pairs of texts to tokens of a fixed length |
 //! | [`adapter`] | what is trained: everything, low-rank adapters, the last blocks, biases, the head |
 
 pub mod adapter;
 pub mod config;
+pub mod encoder;
 mod error;
 mod load;
 pub mod tokenizer;
