@@ -17,6 +17,7 @@ pub mod adapter;
 pub mod config;
 pub mod encoder;
 mod error;
+mod export;
 mod folder;
 mod load;
 pub mod save;

@@ -5,7 +5,7 @@ mod output;
 use crate::device::host;
 use crate::exit_codes::SOME_UNUSABLE;
 use crate::models::ModelSpec;
-use crate::run::{RunFolder, Workbench, workbench};
+use crate::run::{RunFolder, Workbench, fine_tuned, workbench};
 use anyhow::{Result, bail};
 use output::{Columns, Format, Output, Prediction};
 use std::io::Write;
@@ -119,7 +119,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut bench = match &base {
         Some(base) => {
             let pinned = record.settings.pretrained_sha256.as_deref();
-            base.bench(spec, pinned, &host())?.0
+            fine_tuned(base, spec.classes, None, pinned, &host())?.0
         }
         None => workbench(spec, &host())?,
     };

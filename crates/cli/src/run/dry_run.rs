@@ -9,7 +9,7 @@ use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::StartedFrom;
 use super::settings::Settings;
-use super::workbench::workbench_of;
+use super::workbench_of_run::workbench_of;
 use crate::memory;
 use anyhow::Result;
 use tacita::AccountStanding;

@@ -10,7 +10,7 @@ use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::{Locations, PartOfSearch, RunFolder, RunRecord, StartedFrom};
 use super::settings::Settings;
-use super::workbench::workbench_of;
+use super::workbench_of_run::workbench_of;
 use crate::date::today;
 use crate::memory;
 use crate::run_files::RunFiles;

@@ -8,7 +8,7 @@ use super::planned_run::{Committed, PlannedRun};
 use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::{Locations, RunFolder, RunRecord};
-use super::workbench::workbench_of;
+use super::workbench_of_run::workbench_of;
 use anyhow::{Result, anyhow, bail, ensure};
 use std::path::Path;
 use tacita_datasets::{DataSet, InputPreparation, Opened};

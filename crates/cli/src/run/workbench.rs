@@ -4,7 +4,6 @@ use super::estimate::{Estimate, estimate};
 use super::evaluate::{evaluate, mean};
 use super::initial_weights::InitialWeights;
 use super::planned_run::PlannedRun;
-use super::pretrained::PretrainedBase;
 use super::run_folder::{RunFolder, StartedFrom};
 use super::stop::stop_requested;
 use crate::models::{Bench, Erase, Kind, ModelSpec, Score, Scored};
@@ -99,22 +98,6 @@ pub fn begun_workbench(
     let mut bench = workbench(spec, device)?;
     let start = weights.map(|weights| bench.start_from(weights));
     Ok((bench, start.transpose()?))
-}
-
-/// The model of a planned run: a pre-trained one, one started from the weights of a file, or a new one.
-pub fn workbench_of(
-    run: &PlannedRun,
-    weights: Option<&InitialWeights>,
-    device: &Device,
-) -> Result<(Box<dyn Workbench>, Option<StartedFrom>)> {
-    match PretrainedBase::open(&run.settings)? {
-        Some(base) => {
-            let pinned = run.settings.pretrained_sha256.as_deref();
-            let (bench, from) = base.bench(run.model, pinned, device)?;
-            Ok((bench, Some(from)))
-        }
-        None => begun_workbench(run.model, weights, device),
-    }
 }
 
 struct AtWork;

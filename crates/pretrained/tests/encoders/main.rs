@@ -5,5 +5,6 @@
 mod adapters;
 mod files;
 mod logits;
+mod real;
 mod refusals;
 mod support;

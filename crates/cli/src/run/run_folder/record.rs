@@ -2,8 +2,8 @@
 
 use super::{Locations, StartedFrom};
 use crate::models::ModelName;
+use crate::pretrained::PretrainedBase;
 use crate::report::facts::AccountFacts;
-use crate::run::pretrained::PretrainedBase;
 use crate::run::settings::Settings;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -130,10 +130,11 @@ impl RunRecord {
                 Locations::file(folder).display()
             )
         })?;
-        PretrainedBase::open(&Settings {
+        let settings = Settings {
             pretrained: Some(known),
             ..self.settings.clone()
-        })
+        };
+        settings.pretrained_base()
     }
 
     /// The record as its file holds it.

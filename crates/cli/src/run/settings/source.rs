@@ -2,7 +2,7 @@
 
 use super::{Settings, show_hints};
 use crate::models::ModelName;
-use crate::run::pretrained::PretrainedBase;
+use crate::pretrained::PretrainedBase;
 use anyhow::{Result, bail, ensure};
 use std::path::Path;
 use tacita_datasets::{BadRecords, Builtin, Features, Opened, Options, Schema, Source, TestChoice};
@@ -172,9 +172,29 @@ impl Settings {
         tacita_datasets::open(&self.source()?, &self.options_with_model(quiet)?)
     }
 
+    /// The pre-trained model that the settings name.
+    pub fn pretrained_base(&self) -> Result<Option<PretrainedBase>> {
+        let Some(path) = &self.pretrained else {
+            for (flag, given) in [
+                ("--pretrained-sha256", self.pretrained_sha256.is_some()),
+                ("--adapt", self.adapt.is_some()),
+                ("--max-tokens", self.max_tokens.is_some()),
+                ("--text-pair", self.text_pair.is_some()),
+            ] {
+                ensure!(
+                    !given,
+                    "{flag} has no effect without a pre-trained model; give --pretrained DIR"
+                );
+            }
+            return Ok(None);
+        };
+        let adapt = self.adapt.unwrap_or(Adapt::Full);
+        PretrainedBase::open(path, adapt, self.max_tokens).map(Some)
+    }
+
     /// How records are found and prepared, by the tokenizer of a pre-trained model if there is one.
     pub fn options_with_model(&self, quiet: bool) -> Result<Options> {
-        let base = PretrainedBase::open(self)?;
+        let base = self.pretrained_base()?;
         let subwords = base.map(|base| base.subwords()).transpose()?;
         Ok(Options {
             subwords,

@@ -1,17 +1,14 @@
 //! The folder of a pre-trained model, declared public. It is read once, so that what is checked is what is used.
 
-use super::cached::CachedFeatures;
-use crate::models::{Bench, ModelSpec, TextClassifier};
-use crate::run::run_folder::StartedFrom;
-use crate::run::settings::Settings;
-use crate::run::workbench::Workbench;
+use crate::device::host;
+use crate::models::{TextClassifier, TextHead};
 use anyhow::{Result, anyhow, bail, ensure};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use std::path::Path;
 use std::sync::Arc;
 use tacita::Keys;
 use tacita_datasets::random::SplitMix;
-use tacita_datasets::{InputPreparation, Preparation, SplitText, Subwords, Tokens};
+use tacita_datasets::{InputPreparation, Preparation, SplitText, Subwords};
 use tacita_pretrained::adapter::check_learns;
 use tacita_pretrained::encoder::Classifier;
 use tacita_pretrained::{Adapt, EncoderFolder, TextTokenizer, Weights};
@@ -30,22 +27,8 @@ pub struct PretrainedBase {
 }
 
 impl PretrainedBase {
-    /// Opens the folder, if settings name one, without its weights.
-    pub fn open(settings: &Settings) -> Result<Option<Self>> {
-        let Some(path) = &settings.pretrained else {
-            for (flag, given) in [
-                ("--pretrained-sha256", settings.pretrained_sha256.is_some()),
-                ("--adapt", settings.adapt.is_some()),
-                ("--max-tokens", settings.max_tokens.is_some()),
-                ("--text-pair", settings.text_pair.is_some()),
-            ] {
-                ensure!(
-                    !given,
-                    "{flag} has no effect without a pre-trained model; give --pretrained DIR"
-                );
-            }
-            return Ok(None);
-        };
+    /// Opens the folder without its weights; texts have `length` tokens unless that is left to the model.
+    pub fn open(path: &Path, adapt: Adapt, length: Option<usize>) -> Result<Self> {
         let name = path.display();
         ensure!(
             path.is_dir(),
@@ -54,15 +37,13 @@ impl PretrainedBase {
         );
         let refused = |error| anyhow!("--pretrained {name}: {error}");
         let folder = EncoderFolder::open(path).map_err(refused)?;
-        let length = settings
-            .max_tokens
-            .unwrap_or(LENGTH.min(folder.sizes.longest()));
+        let length = length.unwrap_or(LENGTH.min(folder.sizes.longest()));
         folder.check_length(length).map_err(refused)?;
-        Ok(Some(Self {
+        Ok(Self {
             folder,
-            adapt: settings.adapt.unwrap_or(Adapt::Full),
+            adapt,
             length,
-        }))
+        })
     }
 
     /// How texts are prepared for the model.
@@ -91,14 +72,25 @@ impl PretrainedBase {
         Ok(preparation)
     }
 
-    /// The model at work, what it begins with, and the SHA-256 of its weights. Everything that is to be trained has been
-    /// seen to receive a gradient on synthetic texts.
-    pub fn bench(
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.folder.path
+    }
+
+    /// What is trained.
+    pub fn adapt(&self) -> Adapt {
+        self.adapt
+    }
+
+    /// The network with new layers for so many classes, of which what is to be trained is not frozen, and the SHA-256 of
+    /// its weights, which must be the pinned one if one is.
+    pub fn network(
         &self,
-        spec: ModelSpec,
+        classes: usize,
+        seed: Option<u64>,
         pinned: Option<&str>,
         device: &Device,
-    ) -> Result<(Box<dyn Workbench>, StartedFrom)> {
+    ) -> Result<(Classifier, String)> {
         let path = &self.folder.path;
         let refused = |error| anyhow!("--pretrained {}: {error}", path.display());
         let mut weights = Weights::read(path).map_err(refused)?;
@@ -115,42 +107,45 @@ impl PretrainedBase {
         let mut make = || -> Result<Classifier> {
             let mut network = self
                 .folder
-                .classifier(&mut weights, spec.classes, &memory)
+                .classifier(&mut weights, classes, &memory)
                 .map_err(refused)?;
             self.adapt.apply(&mut network, &memory)?;
             Ok(network)
         };
-        let network = match spec.seed {
+        let network = match seed {
             Some(seed) => Keys::fixed_seed(seed).initial_weights(make)?,
             None => make()?,
         };
-        let model = TextClassifier { network };
-        check_learns(&model, self.synthetic(device))?;
-        let parameters = tacita::Parameters::of(&model)?;
-        let drawn = parameters.list().iter().map(|one| &one.path);
-        let is_new = |path: &&String| path.contains("low_rank") || path.contains("head.layers");
-        let drawn: Vec<_> = drawn.filter(is_new).cloned().collect();
-        let new: usize = (parameters.list().iter())
-            .filter(|one| drawn.contains(&one.path))
-            .map(tacita::Parameter::elements)
-            .sum();
-        let all = burn::module::Module::num_params(&model);
-        let from = StartedFrom {
-            file: name(path),
-            sha256,
-            numbers: (all - new) as u64,
-            of: all as u64,
-            // A hundred names of adapters tell nobody anything.
-            drawn: match self.adapt {
-                Adapt::LowRank { .. } => vec!["the adapters".into(), "the head".into()],
-                _ => vec!["the head".into()],
-            },
-        };
-        let bench: Box<dyn Workbench> = match self.adapt {
-            Adapt::Head => Box::new(CachedFeatures::new(model.network, device)),
-            _ => Box::new(Bench::<Tokens, _>::of(model, device)),
-        };
-        Ok((bench, from))
+        Ok((network, sha256))
+    }
+
+    /// The network of a finished run.
+    pub fn trained(&self, classes: usize, pinned: Option<&str>, file: &Path) -> Result<Classifier> {
+        let (mut network, _) = self.network(classes, None, pinned, &host())?;
+        if self.adapt == Adapt::Head {
+            let head = TextHead {
+                head: network.head.clone(),
+                architecture: self.folder.sizes.architecture,
+            };
+            network.head = tacita::load_model(head, file)?.head;
+            return Ok(network);
+        }
+        Ok(tacita::load_model(TextClassifier { network }, file)?.network)
+    }
+
+    /// Writes the network of a finished run: merged, in the hub's layout.
+    pub fn save_merged(&self, model: &Classifier, classes: &[String], out: &Path) -> Result<()> {
+        Ok(self.folder.save_merged(model, classes, out)?)
+    }
+
+    /// Writes what was trained alone.
+    pub fn save_trained(&self, model: &Classifier, out: &Path) -> Result<()> {
+        Ok(self.folder.save_trained(model, self.adapt, out)?)
+    }
+
+    /// Refuses a model of which something that is to be trained receives no gradient on synthetic texts.
+    pub fn check_learns(&self, model: &TextClassifier, device: &Device) -> Result<()> {
+        Ok(check_learns(model, self.synthetic(device))?)
     }
 
     /// Synthetic texts of a few tokens each.
@@ -163,17 +158,6 @@ impl PretrainedBase {
         let data = TensorData::new(tokens.collect::<Vec<_>>(), [TEXTS, length]);
         Tensor::from_data(data, device)
     }
-}
-
-/// The last part of a path, which may be published.
-fn name(path: &Path) -> String {
-    let whole = path.canonicalize();
-    let whole = whole.as_deref().unwrap_or(path);
-    whole
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
 }
 
 #[derive(Debug)]
