@@ -28,7 +28,7 @@ pub struct PretrainedBase {
 
 impl PretrainedBase {
     /// Opens the folder without its weights; texts have `length` tokens unless that is left to the model.
-    pub fn open(path: &Path, adapt: Adapt, length: Option<usize>) -> Result<Self> {
+    pub fn open(path: &Path, adapt: Adapt, length: Option<usize>, pairs: bool) -> Result<Self> {
         let name = path.display();
         ensure!(
             path.is_dir(),
@@ -36,7 +36,8 @@ impl PretrainedBase {
              model.safetensors, tokenizer.json"
         );
         let refused = |error| anyhow!("--pretrained {name}: {error}");
-        let folder = EncoderFolder::open(path).map_err(refused)?;
+        let mut folder = EncoderFolder::open(path).map_err(refused)?;
+        folder.pairs = pairs;
         let length = length.unwrap_or(LENGTH.min(folder.sizes.longest()));
         folder.check_length(length).map_err(refused)?;
         Ok(Self {

@@ -24,6 +24,8 @@ pub struct EncoderFolder {
     pub tokenizer_sha256: String,
     /// How the states of a text become one vector.
     pub pooling: Pooling,
+    /// Whether records are pairs of texts; not unless this is set.
+    pub pairs: bool,
 }
 
 impl EncoderFolder {
@@ -40,6 +42,7 @@ impl EncoderFolder {
             tokenizer,
             tokenizer_sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
             pooling: pooling(path),
+            pairs: false,
         })
     }
 
@@ -82,9 +85,10 @@ impl EncoderFolder {
         device: &Device,
         keep_head: bool,
     ) -> Result<Classifier, PretrainedError> {
-        // The second text of a pair has another type in BERT, and begins after this token.
+        // The second text of a pair has another type in BERT, and begins after this token. A single text that holds the
+        // token has no second part.
         let separator = match self.sizes.architecture {
-            Architecture::Bert => self.tokenizer.id("[SEP]").map(|id| id as usize),
+            Architecture::Bert if self.pairs => self.tokenizer.id("[SEP]").map(|id| id as usize),
             _ => None,
         };
         let loader = Loader { weights, device };

@@ -96,11 +96,6 @@ impl Architecture {
         matches!(self, Self::Bert | Self::Roberta)
     }
 
-    /// Whether checkpoints have a pooler.
-    pub(super) fn has_pooler(self) -> bool {
-        self != Self::Distilbert
-    }
-
     /// Names of the layers of the head for classification, first to last. The pooler of BERT is a part of the network.
     pub(super) fn head(self) -> &'static [&'static str] {
         match self {

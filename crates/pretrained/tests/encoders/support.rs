@@ -22,7 +22,8 @@ pub fn device() -> Device {
 
 /// A small classifier with the head of its file, adapted.
 pub fn small(name: &str, adapt: Option<Adapt>) -> (EncoderFolder, Classifier) {
-    let opened = EncoderFolder::open(&folder(name)).unwrap();
+    let mut opened = EncoderFolder::open(&folder(name)).unwrap();
+    opened.pairs = true;
     let mut weights = Weights::read(&folder(name)).unwrap();
     let mut model = opened
         .classifier_with_head(&mut weights, 3, &device())

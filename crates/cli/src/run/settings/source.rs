@@ -189,7 +189,7 @@ impl Settings {
             return Ok(None);
         };
         let adapt = self.adapt.unwrap_or(Adapt::Full);
-        PretrainedBase::open(path, adapt, self.max_tokens).map(Some)
+        PretrainedBase::open(path, adapt, self.max_tokens, self.text_pair.is_some()).map(Some)
     }
 
     /// How records are found and prepared, by the tokenizer of a pre-trained model if there is one.
