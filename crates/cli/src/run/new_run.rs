@@ -10,7 +10,8 @@ use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::{Locations, PartOfSearch, RunFolder, RunRecord, StartedFrom};
 use super::settings::Settings;
-use super::workbench::{Workbench, begun_workbench};
+use super::workbench::Workbench;
+use super::workbench_of_run::workbench_of;
 use crate::date::today;
 use crate::memory;
 use crate::run_files::RunFiles;
@@ -84,15 +85,17 @@ impl Ready {
         let free = memory::available();
         let opened = settings.open(quiet)?;
         let facts = PublicFacts::of(&opened)?.with_canaries(settings.audit);
-        let run = PlannedRun::new(settings, facts)?;
+        let mut run = PlannedRun::new(settings, facts)?;
         run.settings.to_toml().context(
             "the settings cannot be written down (is a path not in UTF-8?); nothing was spent",
         )?;
         // Before anything is spent on bounds, or a folder made.
         guard_rails::check_memory(run.model, run.plan.expected_batch(), free)?;
         let device = run.settings.device.unwrap_or_default().open()?;
-        let (bench, start) =
-            begun_workbench(run.model, weights.as_ref(), &device).map_err(unspent)?;
+        let (bench, start) = workbench_of(&run, weights.as_ref(), &device).map_err(unspent)?;
+        if let (Some(start), true) = (&start, run.settings.pretrained.is_some()) {
+            run.settings.pretrained_sha256 = Some(start.sha256.clone());
+        }
         let id = identifier(run.settings.seed)?;
         Ok(Self {
             run,
@@ -187,9 +190,10 @@ fn begin<'a>(
         // A search keeps its own, for all its runs.
         Locations::of(&run.settings).write(folder.path())?;
     }
-    let text = record.text()?;
+    let (text, settings) = (record.text()?, record.settings_text()?);
     opening.bind_file(RunFiles::RECORD, text.as_bytes())?;
-    folder.write_record(&record, &text)?;
+    opening.bind_file(RunFiles::SETTINGS, settings.as_bytes())?;
+    folder.write_record(&text, &settings)?;
     let open = OpenRun {
         run,
         record,
@@ -208,11 +212,7 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
         Opened::Ready(data) => return Ok((*data, None)),
         Opened::NeedsBounds(table) => table,
     };
-    let rows = (0..table.count()).map(|index| {
-        let row = table.contributions(index);
-        row.into_iter().map(f64::from).collect()
-    });
-    let released = opening.statistic(table.histogram_length(), rows)?;
+    let released = opening.statistic(table.histogram_length(), table.contributions_of_units())?;
     let histogram: Vec<f32> = released.values.iter().map(|v| *v as f32).collect();
     let data = table.estimated(&histogram, released.noise_std)?;
     Ok((data, Some((histogram, released.noise_std))))

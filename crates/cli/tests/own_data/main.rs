@@ -12,6 +12,7 @@ mod images;
 mod mistakes;
 mod neighbour_ways;
 mod neighbours;
+mod persons;
 mod predict;
 mod recipe;
 mod schema;

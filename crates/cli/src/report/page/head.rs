@@ -104,14 +104,19 @@ fn beside(facts: &Facts) -> String {
 fn tiles(report: &Report) -> String {
     let facts = &report.facts;
     let training = (facts.phases.iter()).find(|phase| phase.kind == PhaseKind::Training);
-    let unit = match facts.plan.records_per_unit() {
-        1 => "one record".to_string(),
-        k => format!("up to {k} records"),
+    let unit = match (facts.data.records_per_person, facts.plan.records_per_unit()) {
+        (Some(_), _) => "one person".to_string(),
+        (None, 1) => "one record".to_string(),
+        (None, k) => format!("up to {k} records"),
+    };
+    let counted = match facts.data.records_per_person {
+        Some(_) => "People",
+        None => "Records",
     };
     let mut tiles = vec![
         ("Unit", unit, facts.data.record.clone()),
         (
-            "Records",
+            counted,
             count(facts.data.public_record_count),
             "declared, public".to_string(),
         ),

@@ -98,7 +98,22 @@ pub fn matmul<const D: usize>(left: Tensor<D>, right: Tensor<D>) -> Tensor<D> {
 /// - query and result: `[batch, positions_1, heads · width]`
 /// - key, value: `[batch, positions_2, heads · width]`
 pub fn attention(query: Tensor<3>, key: Tensor<3>, value: Tensor<3>, heads: usize) -> Tensor<3> {
-    if let Some(output) = cpu::attention(&query, &key, &value, heads) {
+    attention_with(query, key, value, heads, None)
+}
+
+/// The same of scores to which something is added, such as a large negative number at padding or a bias by distance:
+/// softmax(QKᵀ / √width + added) V.
+///
+/// # Shapes
+/// - as [`attention`]; added: `[batch or 1, heads or 1, positions_1 or 1, positions_2]`
+pub fn attention_with(
+    query: Tensor<3>,
+    key: Tensor<3>,
+    value: Tensor<3>,
+    heads: usize,
+    added: Option<Tensor<4>>,
+) -> Tensor<3> {
+    if let Some(output) = cpu::attention(&query, &key, &value, heads, added.as_ref()) {
         return output;
     }
     let shape = query.dims();
@@ -110,7 +125,12 @@ pub fn attention(query: Tensor<3>, key: Tensor<3>, value: Tensor<3>, heads: usiz
             .swap_dims(1, 2)
     };
     let scores = matmul(split(query), split(key).swap_dims(2, 3));
-    let weights = softmax(scores.div_scalar((width as f32).sqrt()));
+    let scores = scores.div_scalar((width as f32).sqrt());
+    let scores = match added {
+        Some(added) => scores + added,
+        None => scores,
+    };
+    let weights = softmax(scores);
     matmul(weights, split(value)).swap_dims(1, 2).reshape(shape)
 }
 

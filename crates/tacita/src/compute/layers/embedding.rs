@@ -41,7 +41,7 @@ impl Embedding {
     /// - input: `[batch, positions]`
     /// - output: `[batch, positions, d_model]`
     pub fn forward(&self, input: Tensor<2, Int>) -> Tensor<3> {
-        if !tape::is_recording() {
+        if !tape::is_recording() || !self.weight.is_require_grad() {
             return ops::embedding(self.weight.val(), input);
         }
         let input = input.inner();
