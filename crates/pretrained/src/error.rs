@@ -99,7 +99,9 @@ pub enum PretrainedError {
         name: String,
     },
     /// A tokenizer that gives tokens that the embedding has no row for.
-    #[error("the tokenizer knows {tokens} tokens and the embedding has {rows} rows: they are not of one model")]
+    #[error(
+        "the tokenizer knows {tokens} tokens and the embedding has {rows} rows: they are not of one model"
+    )]
     Vocabulary {
         /// Tokens, by the largest identifier.
         tokens: usize,
@@ -107,7 +109,9 @@ pub enum PretrainedError {
         rows: usize,
     },
     /// Texts longer than the network has positions for.
-    #[error("texts of {asked} tokens were asked for, and the model has {positions} positions; ask for at most as many")]
+    #[error(
+        "texts of {asked} tokens were asked for, and the model has {positions} positions; ask for at most as many"
+    )]
     TooLong {
         /// Tokens.
         asked: usize,
@@ -125,6 +129,15 @@ pub enum PretrainedError {
     /// A tokenizer that cannot be used.
     #[error("the tokenizer cannot be used: {0}")]
     Tokenizer(String),
+    /// Text that cannot be generated as asked.
+    #[error("cannot generate: {why}")]
+    Generation {
+        /// Why not.
+        why: String,
+    },
+    /// A GGUF file that cannot be used.
+    #[error(transparent)]
+    Gguf(#[from] crate::gguf::GgufError),
 }
 
 /// Enough names to see what is meant, fit for a terminal.

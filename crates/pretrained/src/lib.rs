@@ -9,12 +9,20 @@
 //! | [`config`] | `config.json`: which network it is, and its sizes |
 //! | [`weights`] | named tensors from safetensors, one file or shards, checked against the config |
 //! | [`tokenizer`] | texts and pairs of texts to tokens of a fixed length |
+//! | [`gguf`] | tensors, settings and vocabulary of a GGUF file, dequantised |
+//! | [`decoder`] | networks that predict the next token, and their loss on private texts |
+//! | [`generate`] | text from such a network |
+//! | [`scores`] | BLEU, NIST, ROUGE-L and CIDEr of generated text |
 //! | [`adapter`] | what is trained: everything, low-rank adapters, the last blocks, biases, the head |
 
 pub mod adapter;
 pub mod config;
+pub mod decoder;
 mod error;
+pub mod generate;
+pub mod gguf;
 mod load;
+pub mod scores;
 pub mod tokenizer;
 pub mod weights;
 

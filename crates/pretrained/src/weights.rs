@@ -142,8 +142,10 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, PretrainedError> {
     });
     Err(PretrainedError::NoWeights {
         folder: folder.into(),
-        pickle: pickle
-            .and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned())),
+        pickle: pickle.and_then(|path| {
+            path.file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+        }),
     })
 }
 
@@ -167,7 +169,9 @@ fn shards(folder: &Path, index: &Path) -> Result<Vec<PathBuf>, PretrainedError> 
     for name in &names {
         // A folder is read, nothing beside it.
         if Path::new(name).file_name() != Some(name.as_ref()) || !name.ends_with(".safetensors") {
-            return Err(damaged(format!("`{name}` is not the name of a safetensors file")));
+            return Err(damaged(format!(
+                "`{name}` is not the name of a safetensors file"
+            )));
         }
     }
     Ok(names.iter().map(|name| folder.join(name)).collect())

@@ -23,20 +23,24 @@ impl Derivative<3> for Attention {
     }
 }
 
-/// softmax(QKᵀ / √width) V of each head.
+/// softmax(QKᵀ / √width) V of each head; with `causal`, of the keys up to a query's own place.
 pub(crate) fn attention(
     query: &Tensor<3>,
     key: &Tensor<3>,
     value: &Tensor<3>,
     heads: usize,
+    causal: bool,
 ) -> Option<Tensor<3>> {
-    let ([batch, queries, row], [_, keys, _]) = (query.dims(), key.dims());
+    let ([batch, queries, row], [_, keys, key_row]) = (query.dims(), key.dims());
+    let width = row / heads;
     let sizes = Sizes {
         batch,
         queries,
         keys,
         heads,
-        width: row / heads,
+        key_heads: key_row / width,
+        causal,
+        width,
     };
     let inputs = [Input::of(query)?, Input::of(key)?, Input::of(value)?];
     Some(apply(inputs, |inputs| {
