@@ -92,12 +92,67 @@ impl Sizes {
     }
 }
 
+/// What is added to scores, `[batch, heads, queries, keys]` with 1 in place of each dimension that shares its values:
+/// a mask of padding, a bias by distance.
+#[derive(Debug, Clone, Copy)]
+pub struct Added<'a> {
+    values: &'a [f32],
+    shape: [usize; 4],
+}
+
+impl<'a> Added<'a> {
+    /// Values of a shape.
+    ///
+    /// # Panics
+    /// If there are not as many values as the shape says.
+    pub fn new(values: &'a [f32], shape: [usize; 4]) -> Self {
+        let count: usize = shape.iter().product();
+        assert_eq!(values.len(), count, "what is added has shape {shape:?}");
+        Self { values, shape }
+    }
+
+    fn check(&self, sizes: &Sizes) {
+        let full = [sizes.batch, sizes.heads, sizes.queries, sizes.keys];
+        let fits = (self.shape.iter().zip(full)).all(|(seen, full)| *seen == full || *seen == 1);
+        assert!(
+            fits && self.shape[3] == sizes.keys,
+            "what is added has shape {:?}, not {full:?}",
+            self.shape
+        );
+    }
+
+    /// What is added to the scores of one query.
+    fn row(&self, sample: usize, head: usize, query: usize) -> &'a [f32] {
+        let [batch, heads, queries, keys] = self.shape;
+        let at = |index: usize, of: usize| if of == 1 { 0 } else { index };
+        let row = (at(sample, batch) * heads + at(head, heads)) * queries + at(query, queries);
+        &self.values[row * keys..][..keys]
+    }
+}
+
 /// softmax(QKᵀ / √width) V of each head, and the softmax, `[batch, heads, queries, keys]`.
 ///
 /// # Panics
 /// If the lengths are not those of `sizes`.
 pub fn attention(sizes: &Sizes, query: &[f32], key: &[f32], value: &[f32]) -> (Vec<f32>, Vec<f32>) {
+    attention_with(sizes, query, key, value, None)
+}
+
+/// The same of scores to which something is added: softmax(QKᵀ / √width + added) V.
+///
+/// # Panics
+/// If the lengths are not those of `sizes`.
+pub fn attention_with(
+    sizes: &Sizes,
+    query: &[f32],
+    key: &[f32],
+    value: &[f32],
+    added: Option<Added<'_>>,
+) -> (Vec<f32>, Vec<f32>) {
     sizes.check(query, key, value);
+    if let Some(added) = &added {
+        added.check(sizes);
+    }
     let mut context = vec![0.0; query.len()];
     let mut weights = vec![0.0; sizes.batch * sizes.weights()];
     if sizes.is_empty() {
@@ -110,7 +165,8 @@ pub fn attention(sizes: &Sizes, query: &[f32], key: &[f32], value: &[f32]) -> (V
         .zip(query.par_chunks(sizes.queries * row))
         .zip(key.par_chunks(sizes.keys * key_row))
         .zip(value.par_chunks(sizes.keys * key_row))
-        .for_each(|((((context, weights), query), key), value)| {
+        .enumerate()
+        .for_each(|(sample, ((((context, weights), query), key), value))| {
             let weights = weights.chunks_exact_mut(sizes.queries * sizes.keys);
             for (head, weights) in weights.enumerate() {
                 let query = sizes.query_head(query, head);
@@ -124,9 +180,22 @@ pub fn attention(sizes: &Sizes, query: &[f32], key: &[f32], value: &[f32]) -> (V
                     key,
                     Workers::One,
                 );
+                let scale = match added {
+                    // The scores are scaled before something is added to them.
+                    Some(added) => {
+                        for (query, row) in weights.chunks_exact_mut(sizes.keys).enumerate() {
+                            for (score, added) in row.iter_mut().zip(added.row(sample, head, query))
+                            {
+                                *score = *score * sizes.scale() + added;
+                            }
+                        }
+                        1.0
+                    }
+                    None => sizes.scale(),
+                };
                 vectorised(
                     #[inline(always)]
-                    || softmax(weights, sizes),
+                    || softmax(weights, sizes, scale),
                 );
                 let into = &mut context[head * sizes.width..];
                 let weights = Matrix::new(weights, sizes.queries, sizes.keys);
@@ -145,8 +214,7 @@ pub fn attention(sizes: &Sizes, query: &[f32], key: &[f32], value: &[f32]) -> (V
 
 /// softmax(scale · x) of the visible part of each row, in place, and 0 elsewhere.
 #[inline(always)]
-fn softmax(values: &mut [f32], sizes: &Sizes) {
-    let scale = sizes.scale();
+fn softmax(values: &mut [f32], sizes: &Sizes, scale: f32) {
     for (query, row) in values.chunks_exact_mut(sizes.keys).enumerate() {
         let (row, hidden) = row.split_at_mut(sizes.visible(query));
         hidden.fill(0.0);
@@ -178,8 +246,27 @@ pub fn attention_gradients(
     weights: &[f32],
     gradient: &[f32],
 ) -> [Vec<f32>; 3] {
+    attention_gradients_with(sizes, [query, key, value], weights, gradient, &mut [])
+}
+
+/// The same, and the gradient by what was added to the scores, `[batch, heads, queries, keys]`, into `by_added` unless
+/// that is empty.
+///
+/// # Panics
+/// If the lengths are not those of `sizes`.
+pub fn attention_gradients_with(
+    sizes: &Sizes,
+    [query, key, value]: [&[f32]; 3],
+    weights: &[f32],
+    gradient: &[f32],
+    by_added: &mut [f32],
+) -> [Vec<f32>; 3] {
     sizes.check(query, key, value);
     assert_eq!(weights.len(), sizes.batch * sizes.weights(), "weights");
+    assert!(
+        by_added.is_empty() || by_added.len() == weights.len(),
+        "gradient by what was added"
+    );
     assert_eq!(gradient.len(), query.len(), "gradient of the context");
     let mut by_query = vec![0.0; query.len()];
     let [mut by_key, mut by_value] = [(); 2].map(|()| vec![0.0; key.len()]);
@@ -189,14 +276,17 @@ pub fn attention_gradients(
     let (row, key_row) = (sizes.row(), sizes.key_row());
     let pairs = sizes.queries * sizes.keys;
     let (queries, keys) = (sizes.queries * row, sizes.keys * key_row);
+    let mut by_added = by_added.chunks_exact_mut(sizes.weights());
+    let by_added: Vec<_> = (0..sizes.batch).map(|_| by_added.next()).collect();
     by_query
         .par_chunks_mut(queries)
         .zip(by_key.par_chunks_mut(keys))
         .zip(by_value.par_chunks_mut(keys))
+        .zip(by_added)
         .enumerate()
         .for_each_init(
             || vec![0.0; pairs],
-            |scores, (sample, ((by_query, by_key), by_value))| {
+            |scores, (sample, (((by_query, by_key), by_value), mut by_added))| {
                 let query = &query[sample * queries..][..queries];
                 let gradient = &gradient[sample * queries..][..queries];
                 let key = &key[sample * keys..][..keys];
@@ -218,6 +308,14 @@ pub fn attention_gradients(
                         #[inline(always)]
                         || softmax_gradient(scores, weights, sizes.keys, sizes.scale()),
                     );
+                    if let Some(by_added) = &mut by_added {
+                        // Those of the scaled scores.
+                        let root = (sizes.width as f32).sqrt();
+                        let by_added = &mut by_added[head * pairs..][..pairs];
+                        for (by_added, by_score) in by_added.iter_mut().zip(scores.iter()) {
+                            *by_added = by_score * root;
+                        }
+                    }
                     let at = head * sizes.width;
                     let key_at = sizes.key_head(head) * sizes.width;
                     let weights = Matrix::new(weights, sizes.queries, sizes.keys).transposed();
@@ -283,9 +381,16 @@ mod tests {
     struct Loop {
         context: Vec<f64>,
         gradients: [Vec<f64>; 3],
+        by_added: Vec<f64>,
     }
 
-    fn by_loop(sizes: &Sizes, [query, key, value]: [&[f32]; 3], gradient: &[f32]) -> Loop {
+    fn by_loop(
+        sizes: &Sizes,
+        [query, key, value]: [&[f32]; 3],
+        gradient: &[f32],
+        added: impl Fn(usize, usize, usize, usize) -> f64,
+    ) -> Loop {
+        let mut by_added = Vec::new();
         let (row, key_row) = (sizes.heads * sizes.width, sizes.key_heads * sizes.width);
         let mut context = vec![0.0; query.len()];
         let mut gradients = [query, key, value].map(|values| vec![0.0; values.len()]);
@@ -310,7 +415,7 @@ mod tests {
                         let products = columns
                             .clone()
                             .map(|c| f64::from(query[q_at(t, c)]) * f64::from(key[k_at(s, c)]));
-                        scale * products.sum::<f64>()
+                        scale * products.sum::<f64>() + added(sample, head, t, s)
                     })
                     .collect();
                 let sum: f64 = scores.iter().map(|s| s.exp()).sum();
@@ -325,6 +430,7 @@ mod tests {
                     .collect();
                 let mean: f64 = weights.iter().zip(&by_weight).map(|(w, g)| w * g).sum();
                 for s in 0..seen {
+                    by_added.push(weights[s] * (by_weight[s] - mean));
                     let by_score = scale * weights[s] * (by_weight[s] - mean);
                     for c in columns.clone() {
                         context[q_at(t, c)] += weights[s] * f64::from(value[k_at(s, c)]);
@@ -335,7 +441,11 @@ mod tests {
                 }
             }
         }
-        Loop { context, gradients }
+        Loop {
+            context,
+            gradients,
+            by_added,
+        }
     }
 
     proptest! {
@@ -354,11 +464,42 @@ mod tests {
             let inputs = [query.as_slice(), &key, &value];
             let (context, weights) = attention(&sizes, &query, &key, &value);
             let seen = attention_gradients(&sizes, inputs, &weights, &gradient);
-            let expected = by_loop(&sizes, inputs, &gradient);
+            let expected = by_loop(&sizes, inputs, &gradient, |_, _, _, _| 0.0);
             close(&context, &expected.context)?;
             for (seen, expected) in seen.iter().zip(&expected.gradients) {
                 close(seen, expected)?;
             }
+        }
+
+        #[test]
+        fn what_is_added_to_scores_is_that_of_the_loop_both_ways(
+            batch in 1usize..4, queries in 1usize..6, keys in 1usize..20, heads in 1usize..4,
+            width in 1usize..9, shared: [bool; 3], seed: u64,
+        ) {
+            let (key_heads, causal) = (heads, false);
+            let sizes = Sizes { batch, queries, keys, heads, key_heads, causal, width };
+            let mut values = source(seed);
+            let row = heads * width;
+            let (query, gradient) = (values(batch * queries * row), values(batch * queries * row));
+            let (key, value) = (values(batch * keys * row), values(batch * keys * row));
+            let one = |shared: bool, size: usize| if shared { 1 } else { size };
+            let shape = [one(shared[0], batch), one(shared[1], heads), one(shared[2], queries), keys];
+            let added = values(shape.iter().product());
+            let inputs = [query.as_slice(), &key, &value];
+            let (context, weights) =
+                attention_with(&sizes, &query, &key, &value, Some(Added::new(&added, shape)));
+            let mut by_added = vec![0.0; weights.len()];
+            let seen = attention_gradients_with(&sizes, inputs, &weights, &gradient, &mut by_added);
+            let expected = by_loop(&sizes, inputs, &gradient, |sample, head, t, s| {
+                let at = |index: usize, size: usize| index.min(size - 1);
+                let row = (at(sample, shape[0]) * shape[1] + at(head, shape[1])) * shape[2];
+                f64::from(added[(row + at(t, shape[2])) * keys + s])
+            });
+            close(&context, &expected.context)?;
+            for (seen, expected) in seen.iter().zip(&expected.gradients) {
+                close(seen, expected)?;
+            }
+            close(&by_added, &expected.by_added)?;
         }
     }
 

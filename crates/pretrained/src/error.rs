@@ -126,6 +126,15 @@ pub enum PretrainedError {
         /// Why not.
         why: String,
     },
+    /// A parameter that would stay as it is.
+    #[error(
+        "the parameter `{name}` is to be trained and received no gradient in three steps on synthetic input: it would \
+         stay as it is while a budget is spent. Nothing was spent"
+    )]
+    Stuck {
+        /// Its path in the model.
+        name: String,
+    },
     /// A tokenizer that cannot be used.
     #[error("the tokenizer cannot be used: {0}")]
     Tokenizer(String),

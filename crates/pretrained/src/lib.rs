@@ -10,6 +10,7 @@
 //! | [`weights`] | named tensors from safetensors, one file or shards, checked against the config |
 //! | [`tokenizer`] | texts and pairs of texts to tokens of a fixed length |
 //! | [`gguf`] | tensors, settings and vocabulary of a GGUF file, dequantised |
+//! | [`encoder`] | BERT and MiniLM, RoBERTa, MPNet, DistilBERT, and a head that tells classes |
 //! | [`decoder`] | networks that predict the next token, and their loss on private texts |
 //! | [`generate`] | text from such a network |
 //! | [`scores`] | BLEU, NIST, ROUGE-L and CIDEr of generated text |
@@ -18,6 +19,7 @@
 pub mod adapter;
 pub mod config;
 pub mod decoder;
+pub mod encoder;
 mod error;
 pub mod generate;
 pub mod gguf;

@@ -98,11 +98,31 @@ pub fn matmul<const D: usize>(left: Tensor<D>, right: Tensor<D>) -> Tensor<D> {
 /// - query and result: `[batch, positions_1, heads · width]`
 /// - key, value: `[batch, positions_2, heads · width]`
 pub fn attention(query: Tensor<3>, key: Tensor<3>, value: Tensor<3>, heads: usize) -> Tensor<3> {
-    cpu::attention(&query, &key, &value, heads, false)
-        .unwrap_or_else(|| attention_of_burn(query, key, value, heads, None))
+    attention_with(query, key, value, heads, None)
 }
 
-/// The same where a query attends to no key after its own; the last query has the place of the last key. Keys
+/// The same of scores to which something is added, such as a large negative number at padding or a bias by distance:
+/// softmax(QKᵀ / √width + added) V.
+///
+/// # Shapes
+/// - as [`attention`]; added: `[batch or 1, heads or 1, positions_1 or 1, positions_2]`
+pub fn attention_with(
+    query: Tensor<3>,
+    key: Tensor<3>,
+    value: Tensor<3>,
+    heads: usize,
+    added: Option<Tensor<4>>,
+) -> Tensor<3> {
+    if let Some(output) = cpu::attention(&query, &key, &value, heads, added.as_ref(), false) {
+        return output;
+    }
+    attention_of_burn(query, key, value, heads, |scores| match added {
+        Some(added) => scores + added,
+        None => scores,
+    })
+}
+
+/// [`attention`] where a query attends to no key after its own; the last query has the place of the last key. Keys
 /// and values may have fewer heads, each of which neighbouring heads of the queries share.
 ///
 /// Positions after a record's last are padding that no other position sees, so no mask is needed for them.
@@ -125,7 +145,7 @@ pub fn causal_attention(
     value: Tensor<3>,
     heads: usize,
 ) -> Tensor<3> {
-    if let Some(context) = cpu::attention(&query, &key, &value, heads, true) {
+    if let Some(context) = cpu::attention(&query, &key, &value, heads, None, true) {
         return context;
     }
     let ([_, queries, _], [_, keys, _]) = (query.dims(), key.dims());
@@ -134,7 +154,9 @@ pub fn causal_attention(
         keys as i64 - queries as i64,
         &query.device().without_autodiff(),
     );
-    attention_of_burn(query, key, value, heads, Some(after))
+    attention_of_burn(query, key, value, heads, |scores| {
+        scores.mask_fill(after.unsqueeze(), f32::NEG_INFINITY)
+    })
 }
 
 fn attention_of_burn(
@@ -142,7 +164,7 @@ fn attention_of_burn(
     key: Tensor<3>,
     value: Tensor<3>,
     heads: usize,
-    hidden: Option<Tensor<2, Bool>>,
+    changed: impl FnOnce(Tensor<4>) -> Tensor<4>,
 ) -> Tensor<3> {
     let shape = query.dims();
     let width = shape[2] / heads;
@@ -157,11 +179,7 @@ fn attention_of_burn(
     };
     let scores = matmul(split(query), split(key).swap_dims(2, 3));
     let scores = scores.div_scalar((width as f32).sqrt());
-    let scores = match hidden {
-        Some(hidden) => scores.mask_fill(hidden.unsqueeze(), f32::NEG_INFINITY),
-        None => scores,
-    };
-    matmul(softmax(scores), split(value))
+    matmul(softmax(changed(scores)), split(value))
         .swap_dims(1, 2)
         .reshape(shape)
 }
