@@ -2,6 +2,7 @@
 
 use super::{Decoder, Example, Reduction, Shape};
 use crate::error::PretrainedError;
+use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use tacita::{PrivateModel, ops};
 
@@ -90,6 +91,7 @@ pub fn surprise(
         nats: 0.0,
         tokens: 0,
     };
+    let decoder = decoder.valid();
     for examples in examples.chunks(8) {
         let losses = decoder.losses(CausalBatch::of(examples, &summed, device));
         let losses = losses

@@ -77,7 +77,7 @@ impl Gpt2 {
             heads: config.size("n_head")?,
             epsilon: config.number("layer_norm_epsilon", 1e-5)?,
         };
-        if width % sizes.heads != 0 {
+        if !width.is_multiple_of(sizes.heads) {
             return Err(PretrainedError::Config {
                 key: "n_head",
                 seen: sizes.heads.to_string(),

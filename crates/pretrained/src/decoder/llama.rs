@@ -90,11 +90,11 @@ impl Sizes {
             seen: seen.to_string(),
             known,
         };
-        if sizes.heads % sizes.key_heads != 0 {
+        if !sizes.heads.is_multiple_of(sizes.key_heads) {
             let known = format!("it must divide the {heads} heads of the queries");
             return Err(wrong("num_key_value_heads", sizes.key_heads, known));
         }
-        if sizes.head == 0 || sizes.head % 2 != 0 {
+        if sizes.head == 0 || !sizes.head.is_multiple_of(2) {
             let known = "a head must have an even width above 0".into();
             return Err(wrong("head_dim", sizes.head, known));
         }

@@ -21,12 +21,14 @@ mod gpt2;
 mod llama;
 mod records;
 mod rotary;
+mod source;
 
 pub use cache::Cache;
 pub use causal::{CausalBatch, Surprise, surprise};
 pub use gpt2::{Gpt2, Gpt2Block};
 pub use llama::{Llama, LlamaBlock};
 pub use records::{CausalRecords, Example, Reduction, Shape};
+pub use source::DecoderSource;
 
 use crate::adapter::{Layer, Network};
 use crate::config::Config;
@@ -34,7 +36,7 @@ use crate::error::PretrainedError;
 use crate::load::Loader;
 use crate::weights::Weights;
 use attend::Place;
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::tensor::{Device, Int, Tensor};
 use serde_json::Value;
 
@@ -124,12 +126,22 @@ impl Decoder {
         }
     }
 
+    /// Where its weights are.
+    pub fn device(&self) -> Device {
+        self.embedding().lazy_device()
+    }
+
+    /// The table of tokens.
+    fn embedding(&self) -> &Param<Tensor<2>> {
+        match self {
+            Self::Llama(network) => &network.embedding.weight,
+            Self::Gpt2(network) => &network.embedding.weight,
+        }
+    }
+
     /// Tokens that it knows.
     pub fn vocabulary(&self) -> usize {
-        let [rows, _] = match self {
-            Self::Llama(network) => network.embedding.weight.lazy_shape().dims(),
-            Self::Gpt2(network) => network.embedding.weight.lazy_shape().dims(),
-        };
+        let [rows, _] = self.embedding().lazy_shape().dims();
         rows
     }
 

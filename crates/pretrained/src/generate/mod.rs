@@ -9,6 +9,7 @@ mod step;
 
 use crate::decoder::Decoder;
 use crate::error::PretrainedError;
+use burn::module::Module;
 use step::Steps;
 
 /// How the next token is chosen.
@@ -68,10 +69,10 @@ pub fn generate(
     if generation.length == 0 {
         return Ok(Vec::new());
     }
+    // Nothing is learned from what is generated.
+    let decoder = &decoder.valid();
     match generation.way {
-        Way::Greedy => Ok(one_by_one(decoder, prompt, generation, |scores| {
-            Ok(likeliest(scores))
-        })?),
+        Way::Greedy => one_by_one(decoder, prompt, generation, |scores| Ok(likeliest(scores))),
         Way::TopP { share, temperature } => {
             if !(share > 0.0 && share <= 1.0) {
                 return Err(wrong("the share of top-p must be above 0 and at most 1"));

@@ -13,7 +13,7 @@ pub(super) struct Steps<'a> {
 impl<'a> Steps<'a> {
     /// Reads a prompt; gives the scores of every token after it.
     pub fn begin(decoder: &'a Decoder, prompt: &[u32]) -> (Self, Vec<f32>) {
-        let device = decoder.device().without_autodiff();
+        let device = decoder.device();
         let mut steps = Self {
             decoder,
             cache: Cache::default(),

@@ -164,7 +164,7 @@ fn hub_name(name: &str) -> String {
 fn rows_in_halves(values: Vec<f32>, shape: &[usize], heads: usize) -> Vec<f32> {
     let (rows, width) = (shape[0], shape.get(1).copied().unwrap_or(1));
     let head = rows / heads;
-    if rows == 0 || head * heads != rows || head % 2 != 0 {
+    if rows == 0 || head * heads != rows || !head.is_multiple_of(2) {
         // The shape is refused when the network takes the tensor.
         return values;
     }

@@ -32,15 +32,11 @@ pub fn cider(samples: &[Sample]) -> f64 {
         }
     }
     let all = (texts.len() as f64).ln();
-    let weigh = |(ngram, count)| {
-        let texts = occurs.get(ngram).map_or(1.0, |texts| *texts as f64);
-        (ngram, count as f64 * (all - texts.ln()))
-    };
     let score = |(text, references): &(Vec<String>, Vec<Vec<String>>)| {
         let similar = references.iter().map(|reference| {
             let orders = (1..=ORDERS).map(|n| {
-                let [text, reference]: [Vector<'_>; 2] = [text, reference]
-                    .map(|words| ngrams(words, n).into_iter().map(weigh).collect());
+                let [text, reference] =
+                    [text, reference].map(|words| vector(words, n, &occurs, all));
                 similarity(&text, &reference)
             });
             // Lengths are counted in pairs of words.
@@ -52,6 +48,20 @@ pub fn cider(samples: &[Sample]) -> f64 {
         10.0 * similar.sum::<f64>() / references.len().max(1) as f64
     };
     texts.iter().map(score).sum::<f64>() / texts.len().max(1) as f64
+}
+
+/// The weights of the n-grams of `n` words, given in how many of e^`all` texts each occurs.
+fn vector<'a>(
+    words: &'a [String],
+    n: usize,
+    occurs: &BTreeMap<&[String], usize>,
+    all: f64,
+) -> Vector<'a> {
+    let weigh = |(ngram, count): (&'a [String], usize)| {
+        let texts = occurs.get(ngram).map_or(1.0, |texts| *texts as f64);
+        (ngram, count as f64 * (all - texts.ln()))
+    };
+    ngrams(words, n).into_iter().map(weigh).collect()
 }
 
 /// The cosine of two vectors, where a weight of the text counts no more than the reference's.
