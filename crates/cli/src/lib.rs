@@ -55,6 +55,7 @@ pub mod memory;
 pub mod models;
 mod onnx;
 pub mod plot;
+pub mod pretrained;
 pub mod report;
 pub mod run;
 pub mod run_files;

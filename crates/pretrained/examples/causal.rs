@@ -1,4 +1,5 @@
-//! Fine-tunes a decoder privately on prompts and continuations, by low-rank adapters, and writes some text.
+//! Fine-tunes a decoder privately on prompts and continuations, by low-rank adapters, which it writes into the
+//! folder `adapter` as PEFT lays them out, and generates some text.
 //!
 //! ```sh
 //! cargo run --release -p tacita-pretrained --example causal -- \
@@ -20,6 +21,7 @@ use tacita_pretrained::decoder::{
     CausalRecords, DecoderSource, Example, Reduction, Shape, surprise,
 };
 use tacita_pretrained::generate::{Generation, Way, generate};
+use tacita_pretrained::save::{PeftTask, save_peft};
 use tacita_pretrained::{Adapt, TextTokenizer};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -78,6 +80,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let trained = trainer.fit(decoder, &records, &device)?;
     println!("{}", trained.report);
     show(&trained.model, "after")?;
+
+    let folder = Path::new("adapter");
+    std::fs::create_dir_all(folder)?;
+    let task = PeftTask {
+        task_type: "CAUSAL_LM",
+        without_prefix: "",
+        base: model,
+    };
+    save_peft(&trained.model, task, folder)?;
 
     let generation = Generation {
         way: Way::Greedy,

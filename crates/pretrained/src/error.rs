@@ -118,6 +118,16 @@ pub enum PretrainedError {
         /// Positions.
         positions: usize,
     },
+    /// Texts so short that there is no room for them beside the tokens around them.
+    #[error(
+        "texts of {asked} tokens were asked for, and the model puts {around} around a text; ask for more"
+    )]
+    TooShort {
+        /// Tokens.
+        asked: usize,
+        /// Those around a text.
+        around: usize,
+    },
     /// A choice of what is trained that cannot be.
     #[error("cannot train {asked}: {why}")]
     Adapt {

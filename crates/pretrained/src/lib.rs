@@ -14,6 +14,7 @@
 //! | [`decoder`] | networks that predict the next token, and their loss on private texts |
 //! | [`generate`] | text from such a network |
 //! | [`scores`] | BLEU, NIST, ROUGE-L and CIDEr of generated text |
+//! | [`save`] | adapters as PEFT lays them out, trained or merged tensors in the hub's layout |
 //! | [`adapter`] | what is trained: everything, low-rank adapters, the last blocks, biases, the head |
 
 pub mod adapter;
@@ -21,15 +22,21 @@ pub mod config;
 pub mod decoder;
 pub mod encoder;
 mod error;
+mod export;
+mod folder;
 pub mod generate;
 pub mod gguf;
 mod load;
+mod peft;
+pub mod save;
 pub mod scores;
 pub mod tokenizer;
 pub mod weights;
 
 pub use adapter::{Adapt, LowRank, Projection};
 pub use error::PretrainedError;
+pub use folder::EncoderFolder;
 pub use load::{Layout, Loader};
+pub use peft::read_peft;
 pub use tokenizer::TextTokenizer;
 pub use weights::Weights;

@@ -25,7 +25,7 @@ pub fn read_peft<N: Network>(
     }
     let rank = config.size("r")?;
     let scale = config.number("lora_alpha", rank as f64)? / rank as f64;
-    let mut weights = Weights::read_file(&folder.join("adapter_model.safetensors"))?;
+    let mut weights = Weights::read_files(&[folder.join("adapter_model.safetensors")])?;
     for layer in network.layers() {
         let name = format!("base_model.model.{}", layer.name);
         let Kind::Projection(projection, _) = layer.kind else {

@@ -2,7 +2,7 @@
 
 use crate::error::PretrainedError;
 use std::path::Path;
-use tokenizers::Tokenizer;
+use tokenizers::{PostProcessor, Tokenizer, TruncationParams};
 
 /// The tokenizer of a model.
 #[derive(Debug, Clone)]
@@ -52,6 +52,40 @@ impl TextTokenizer {
     /// All tokens of a text, those that the model puts around it included if `special`.
     pub fn encode(&self, text: &str, special: bool) -> Result<Vec<u32>, PretrainedError> {
         let encoding = self.inner.encode_fast(text, special);
+        let encoding = encoding.map_err(|error| PretrainedError::Tokenizer(error.to_string()))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// The tokenizer for texts of so many tokens, those that the model puts around them included: longer ones are cut,
+    /// the longer one of a pair first.
+    pub fn with_length(mut self, length: usize) -> Result<Self, PretrainedError> {
+        let around = self.inner.get_post_processor();
+        let around = around.map_or(0, |around| around.added_tokens(true));
+        if length <= around {
+            return Err(PretrainedError::TooShort {
+                asked: length,
+                around,
+            });
+        }
+        let cut = TruncationParams {
+            max_length: length,
+            ..TruncationParams::default()
+        };
+        let failed = |error: tokenizers::Error| PretrainedError::Tokenizer(error.to_string());
+        self.inner.with_truncation(Some(cut)).map_err(failed)?;
+        Ok(self)
+    }
+
+    /// The tokens of a text, or of a pair of texts, with those that the model puts around them.
+    pub fn encode_for_model(
+        &self,
+        text: &str,
+        second: Option<&str>,
+    ) -> Result<Vec<u32>, PretrainedError> {
+        let encoding = match second {
+            Some(second) => self.inner.encode_fast((text, second), true),
+            None => self.inner.encode_fast(text, true),
+        };
         let encoding = encoding.map_err(|error| PretrainedError::Tokenizer(error.to_string()))?;
         Ok(encoding.get_ids().to_vec())
     }

@@ -10,7 +10,7 @@ use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::{Locations, PartOfSearch, RunFolder, RunRecord, StartedFrom};
 use super::settings::Settings;
-use super::workbench::begun_workbench;
+use super::workbench_of_run::workbench_of;
 use crate::date::today;
 use crate::memory;
 use crate::run_files::RunFiles;
@@ -44,14 +44,17 @@ pub fn train(
     let free = memory::available();
     let opened = settings.open(output.quiet)?;
     let facts = PublicFacts::of(&opened)?.with_canaries(settings.audit);
-    let run = PlannedRun::new(settings, facts)?;
+    let mut run = PlannedRun::new(settings, facts)?;
     run.settings.to_toml().context(
         "the settings cannot be written down (is a path not in UTF-8?); nothing was spent",
     )?;
     // Before anything is spent on bounds, or a folder made.
     guard_rails::check_memory(run.model, run.plan.expected_batch(), free)?;
     let device = run.settings.device.unwrap_or_default().open()?;
-    let (bench, start) = begun_workbench(run.model, weights.as_ref(), &device).map_err(unspent)?;
+    let (bench, start) = workbench_of(&run, weights.as_ref(), &device).map_err(unspent)?;
+    if let (Some(start), true) = (&start, run.settings.pretrained.is_some()) {
+        run.settings.pretrained_sha256 = Some(start.sha256.clone());
+    }
     let id = identifier(run.settings.seed)?;
     let folder = RunFolder::create(out, opened.name())?;
     let settings = run.settings.clone();

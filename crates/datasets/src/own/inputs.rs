@@ -28,6 +28,8 @@ pub struct InputOptions {
     pub format: Option<Format>,
     /// The field or column of the text. Without it each line is a text.
     pub text: Option<String>,
+    /// The field or column of the second text of a pair.
+    pub second_text: Option<String>,
     /// What separates fields of CSV.
     pub delimiter: Option<char>,
     /// How the characters of a text file are written.
@@ -264,23 +266,43 @@ fn texts(path: &Path, options: &InputOptions, chunks: &mut Chunks<'_>) -> Result
         (Some(Format::Jsonl), None) => bail!("say which field holds the text with --text FIELD"),
         (None, _) => return lines(path, options, chunks),
     };
-    let fields: Vec<String> = [field].into_iter().chain(&options.ids).cloned().collect();
+    let second = options.second_text.as_ref();
+    let texts = [field].into_iter().chain(second);
+    let fields: Vec<String> = texts.chain(&options.ids).cloned().collect();
     let raw = format.open(path, written(options), &fields)?;
     let text = places_of(std::slice::from_ref(field), &raw.header)?[0];
+    let second = match second {
+        Some(second) => Some((
+            second,
+            places_of(std::slice::from_ref(second), &raw.header)?[0],
+        )),
+        None => None,
+    };
     let ids = places_of(&options.ids, &raw.header)?;
     raw.each(&mut |line, row| {
         let passed = row
             .as_ref()
             .map_or_else(|_| Vec::new(), |row| shown(row, &ids));
-        let input = row.and_then(|row| match row[text] {
-            Value::Text(text) if !text.trim().is_empty() => Ok(Raw::Text(text)),
-            Value::Text(_) | Value::None => {
-                Err(BadRecord::new(format!("the text in `{field}` is empty")).into())
+        let input = row.and_then(|row| {
+            let text = plain_text(row[text], field)?;
+            match second {
+                Some((second, place)) => Ok(Raw::Pair(text, plain_text(row[place], second)?)),
+                None => Ok(Raw::Text(text)),
             }
-            _ => Err(BadRecord::new(format!("the field `{field}` is not a text")).into()),
         });
         chunks.push(format!("line {line}"), passed, input)
     })
+}
+
+/// A text that is not empty.
+fn plain_text<'a>(value: Value<'a>, field: &str) -> Result<&'a str> {
+    match value {
+        Value::Text(text) if !text.trim().is_empty() => Ok(text),
+        Value::Text(_) | Value::None => {
+            Err(BadRecord::new(format!("the text in `{field}` is empty")).into())
+        }
+        _ => Err(BadRecord::new(format!("the field `{field}` is not a text")).into()),
+    }
 }
 
 /// Each line that is not blank is a text.

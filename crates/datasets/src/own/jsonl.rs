@@ -53,6 +53,10 @@ pub(crate) fn shape(options: &Options) -> Result<Option<Shape>> {
             length: words.length,
             vocabulary: words.vocabulary,
         }),
+        InputPreparation::Subwords(subwords) => Some(Shape::Tokens {
+            length: subwords.length,
+            vocabulary: subwords.vocabulary,
+        }),
         InputPreparation::Counts(counts) => Some(Shape::Rows {
             width: counts.buckets,
         }),
@@ -87,20 +91,29 @@ impl Reader<'_> {
         while let Some(Line { number, bytes }) = lines.next()? {
             let record = bytes.and_then(|bytes| self.record(bytes));
             let place = || (path.display().to_string(), Some(number));
-            if let Some((text, truth, weight)) = self.options.bad_records.kept(record, place)? {
-                let held_out = test.holds_out([text.as_bytes(), &truth.bytes()]);
+            if let Some((texts, truth, weight)) = self.options.bad_records.kept(record, place)? {
+                let truth_bytes = truth.bytes();
+                let fields = texts.iter().map(String::as_bytes);
+                let held_out = test.holds_out(fields.chain([truth_bytes.as_slice()]));
+                let input = match &texts[..] {
+                    [text, second] => Input::Pair(text, second),
+                    texts => Input::Text(&texts[0]),
+                };
                 let (values, labels) = &mut parts[usize::from(held_out)];
-                self.preparation
-                    .push(Input::Text(&text), self.vectors, values)?;
+                self.preparation.push(input, self.vectors, values)?;
                 labels.push(truth, (!self.weighting.is_even()).then_some(weight))?;
             }
         }
         Ok(parts)
     }
 
-    fn record(&self, line: &[u8]) -> Result<(String, Truth, f32)> {
+    /// The text of a record, or its two texts, what is to be predicted, and its weight.
+    fn record(&self, line: &[u8]) -> Result<(Vec<String>, Truth, f32)> {
         let object = object(line)?;
-        let text = text(&object, self.text)?;
+        let mut texts = vec![text(&object, self.text)?.to_string()];
+        if let Some(second) = &self.options.second_text {
+            texts.push(text(&object, second)?.to_string());
+        }
         let truth = match (self.target, field(&object, &self.fields[0])?) {
             // A list in JSON needs no separator.
             (Target::Labels { names, .. }, Value::Array(items)) => {
@@ -117,7 +130,7 @@ impl Reader<'_> {
         let column = self.weighting.column.as_ref();
         let weight = column.map(|(name, _)| plain(&object, name)).transpose()?;
         let weight = self.weighting.of(&truth, weight.as_deref())?;
-        Ok((text.to_string(), truth, weight))
+        Ok((texts, truth, weight))
     }
 }
 

@@ -34,6 +34,13 @@ impl From<Linear> for Projection {
     }
 }
 
+impl LowRank {
+    /// The rank.
+    pub fn rank(&self) -> usize {
+        self.down.weight.lazy_shape().dims::<2>()[1]
+    }
+}
+
 impl Projection {
     /// Puts a new adapter on the layer.
     pub fn adapt(&mut self, rank: usize, scale: f64, device: &Device) {

@@ -84,6 +84,40 @@ proptest! {
     }
 
     #[test]
+    fn attention_with_something_added_equals_burns_operations(
+        seed: u64, batch in 1usize..4, queries in 1usize..6, keys in 1usize..6, heads in 1usize..3,
+        width in 1usize..5, shared: [bool; 3],
+    ) {
+        let row = heads * width;
+        let one = |shared: bool, size: usize| if shared { 1 } else { size };
+        let added = [one(shared[0], batch), one(shared[1], heads), one(shared[2], queries), keys];
+        let sizes = [batch * queries * row, batch * keys * row, batch * keys * row, added.iter().product()];
+        let shaped = |[query, key, value, bias]: [Tensor<1>; 4]| {
+            let key = key.reshape([batch, keys, row]);
+            let value = value.reshape([batch, keys, row]);
+            (query.reshape([batch, queries, row]), key, value, bias.reshape(added))
+        };
+        assert_same(
+            seed,
+            sizes,
+            |inputs| {
+                let (query, key, value, bias) = shaped(inputs);
+                ops::attention_with(query, key, value, heads, Some(bias)).flatten(0, 2)
+            },
+            |inputs| {
+                let (query, key, value, bias) = shaped(inputs);
+                let split = |sequence: Tensor<3>, length: usize| {
+                    sequence.reshape([batch, length, heads, width]).swap_dims(1, 2)
+                };
+                let scores = split(query, queries).matmul(split(key, keys).swap_dims(2, 3));
+                let weights = activation::softmax(scores / (width as f64).sqrt() + bias, 3);
+                let context = weights.matmul(split(value, keys)).swap_dims(1, 2);
+                context.reshape([batch, queries, row]).flatten(0, 2)
+            },
+        );
+    }
+
+    #[test]
     fn linear_equals_burns(seed: u64, rows in 1usize..40, d in 1usize..40, p in 1usize..40) {
         assert_same(
             seed,

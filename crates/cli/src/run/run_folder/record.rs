@@ -1,11 +1,13 @@
 //! What a run folder says of its run, written before the first step.
 
-use super::StartedFrom;
+use super::{Locations, StartedFrom};
 use crate::models::ModelName;
+use crate::pretrained::PretrainedBase;
 use crate::report::facts::AccountFacts;
 use crate::run::settings::Settings;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use tacita::{SearchKind, SearchOfRun};
 use tacita_datasets::{About, InputPreparation, Preparation, Shape};
 
@@ -106,6 +108,33 @@ impl RunRecord {
             _ => false,
         };
         u64::from(self.histogram.is_some()) + u64::from(standard)
+    }
+
+    /// The pre-trained model that the run fine-tuned, if it did: where it is said to lie now, or where it lay.
+    pub fn pretrained(
+        &self,
+        given: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Option<PretrainedBase>> {
+        if self.settings.pretrained.is_none() {
+            return Ok(None);
+        }
+        let known = match given {
+            Some(given) => Some(given.to_path_buf()),
+            None => Locations::known(folder)?.pretrained,
+        };
+        let known = known.with_context(|| {
+            format!(
+                "the folder of a run holds what it changed of a pre-trained model, not the model, and {} is missing, \
+                 which says where that lies; say it with --pretrained DIR",
+                Locations::file(folder).display()
+            )
+        })?;
+        let settings = Settings {
+            pretrained: Some(known),
+            ..self.settings.clone()
+        };
+        settings.pretrained_base()
     }
 
     /// The record as its file holds it.

@@ -7,6 +7,7 @@ use tacita::Clipping;
 use tacita::optim::OptimizerRule;
 use tacita_accounting::mu_of_budget;
 use tacita_datasets::{Builtin, InputKind, ROW_LENGTH, Shape, TargetKind};
+use tacita_pretrained::Adapt;
 
 /// Share of the budget, in squared μ, that the means and spreads of columns take.
 const STANDARD_SHARE: f64 = 0.2;
@@ -36,6 +37,9 @@ impl Settings {
         }
         self.delta.get_or_insert_with(|| delta(records));
         self.rate_schedule.get_or_insert_default();
+        if self.pretrained.is_some() {
+            self.fill_pretrained(records);
+        }
         if self.is_linear(facts) {
             self.fill_linear(facts);
         }
@@ -70,6 +74,23 @@ impl Settings {
             InputKind::Other => false,
         };
         rows && model == ModelName::Logistic && facts.target == TargetKind::Class
+    }
+
+    /// A pre-trained model: few passes in large batches, by Adam at the rate of Bu et al. 2023, Table 5. A head or an
+    /// adapter begins at nothing and may go further; a head on features that are kept costs next to nothing a pass.
+    fn fill_pretrained(&mut self, records: u64) {
+        self.optimizer.get_or_insert(OptimizerRule::adam());
+        let batch = 1024.min(records / 8).max(1);
+        self.batch.get_or_insert(batch);
+        let (epochs, rate) = match self.adapt {
+            Some(Adapt::Head) => (20.0, 5e-3),
+            Some(Adapt::LowRank { .. } | Adapt::Bias) => (3.0, 2e-3),
+            _ => (3.0, 5e-4),
+        };
+        if self.steps.is_none() {
+            self.epochs.get_or_insert(epochs);
+        }
+        self.learning_rate.get_or_insert(rate);
     }
 
     /// A linear model on rows of one length, whose gradients have a largest norm: it is the threshold, so that none is
