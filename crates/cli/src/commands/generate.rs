@@ -29,7 +29,12 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     adapter: Option<PathBuf>,
     /// What to continue
-    #[arg(long, value_name = "TEXT", conflicts_with = "input", required_unless_present = "input")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with = "input",
+        required_unless_present = "input"
+    )]
     prompt: Option<String>,
     /// JSON lines with what to continue
     #[arg(long, value_name = "FILE")]
@@ -119,7 +124,10 @@ impl Writer {
     fn after(&self, prompt: &str) -> Result<String> {
         let tokens = self.tokenizer.encode(prompt, true)?;
         let mut text = generate(&self.decoder, &tokens, &self.generation)?;
-        if text.last().is_some_and(|last| self.generation.stop.contains(last)) {
+        if text
+            .last()
+            .is_some_and(|last| self.generation.stop.contains(last))
+        {
             text.pop();
         }
         Ok(self.tokenizer.decode(&text)?)
@@ -131,7 +139,9 @@ fn many(args: &Args, writer: &Writer, input: &str) -> Result<()> {
     let mut output: Box<dyn Write> = match &args.output {
         Some(path) => {
             let file = File::create_new(path);
-            Box::new(BufWriter::new(file.with_context(|| format!("cannot create {}", path.display()))?))
+            Box::new(BufWriter::new(
+                file.with_context(|| format!("cannot create {}", path.display()))?,
+            ))
         }
         None => Box::new(std::io::stdout()),
     };
@@ -143,7 +153,10 @@ fn many(args: &Args, writer: &Writer, input: &str) -> Result<()> {
         let prompt = prompt.with_context(|| format!("{} has no text `{}`", place(), args.field))?;
         let text = writer.after(prompt).with_context(place)?;
         if let Some(field) = &args.references {
-            samples.push(Sample::new(text.trim(), references(&object[field]).with_context(place)?));
+            samples.push(Sample::new(
+                text.trim(),
+                references(&object[field]).with_context(place)?,
+            ));
         }
         object["generated"] = json!(text);
         writeln!(output, "{object}")?;

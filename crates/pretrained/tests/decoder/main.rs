@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod adapters;
 mod by_hand;
 mod generated;
 mod gguf;
