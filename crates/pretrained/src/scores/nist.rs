@@ -32,23 +32,28 @@ pub fn nist(samples: &[Sample]) -> f64 {
     let bits = |ngram: &[String]| {
         let beginning = known.get(&ngram[..ngram.len() - 1]).copied();
         let beginning = beginning.unwrap_or(known_words) as f64;
+        // Divided as `nltk` does it, since texts of equal fit are told apart by the last bit.
         known
             .get(ngram)
-            .map_or(0.0, |count| (beginning / *count as f64).log2())
+            .map_or(0.0, |count| (beginning / *count as f64).ln() / 2.0_f64.ln())
     };
     let (mut score, mut length, mut reference_length) = (0.0, 0.0, 0.0);
     for n in 1..=ORDERS {
         let (mut all_bits, mut all_ngrams) = (0.0, 0.0);
         for (text, references) in &texts {
-            let own = ngrams(text, n);
-            let total = own.values().sum::<usize>() as f64;
+            let own = in_order(text, n);
+            let total = own.iter().map(|(_, count)| count).sum::<usize>() as f64;
             let compared = references.iter().map(|reference| {
                 let theirs = ngrams(reference, n);
                 let shared = own.iter().filter_map(|(ngram, count)| {
                     let count = theirs.get(ngram)?.min(count);
                     Some(bits(ngram) * *count as f64)
                 });
-                (shared.sum::<f64>(), reference.len() as f64)
+                // From +0, or nothing in common would differ from common words that tell nothing.
+                (
+                    shared.fold(0.0, |sum, bits| sum + bits),
+                    reference.len() as f64,
+                )
             });
             let best = compared.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
             let (shared, best_length) = best.unwrap_or((0.0, 0.0));
@@ -62,6 +67,15 @@ pub fn nist(samples: &[Sample]) -> f64 {
         }
     }
     score * brevity(length, reference_length)
+}
+
+/// The n-grams of a text by their first occurrence, so that sums over them have `nltk`'s order.
+fn in_order(text: &[String], n: usize) -> Vec<(&[String], usize)> {
+    let mut counts = ngrams(text, n);
+    let windows = text.windows(n);
+    windows
+        .filter_map(|ngram| Some((ngram, counts.remove(ngram)?)))
+        .collect()
 }
 
 /// Equation 3: one half at two thirds of the references' length.
