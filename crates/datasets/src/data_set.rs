@@ -66,12 +66,19 @@ impl DataSet {
         Ok(moments_length(self.table()?.1))
     }
 
-    /// The moments of each training record: vectors of norm at most 1.
+    /// The moments of each training record, or the mean of each person's: vectors of norm at most 1.
     pub fn moments(
         &self,
-    ) -> Result<impl Iterator<Item = Result<Vec<f64>, UnreadableRecords>> + '_> {
+    ) -> Result<Box<dyn Iterator<Item = Result<Vec<f64>, UnreadableRecords>> + '_>> {
         let (rows, cells) = self.table()?;
-        Ok(rows.rows().map(move |row| Ok(moments(cells, &row?))))
+        Ok(match rows.targets().people() {
+            // Records of people are in memory.
+            Some(_) => {
+                let of_record = move |index| moments(cells, &rows.row(index));
+                Box::new(rows.targets().of_each_unit(of_record).map(Ok))
+            }
+            None => Box::new(rows.rows().map(move |row| Ok(moments(cells, &row?)))),
+        })
     }
 
     /// Means and spreads of the columns from the noisy sum of all moments.

@@ -462,3 +462,18 @@ fn a_step_whose_records_cannot_be_read_is_not_spent() {
     }
     assert!(failed);
 }
+
+/// All records of a person belong together, also those that a step does not read.
+#[test]
+fn records_of_people_are_kept_in_memory() {
+    let (folder, indices) = (Folder::new(), Folder::new());
+    let source = shards(&folder, 90);
+    let schema = format!("person = \"age\"\npersons = 90\n{TABLE}");
+    let schema = schema.replace("[columns.age]\nmin = 0\nmax = 100\n", "");
+    ready(open(&source, &options(&schema, None)));
+    let refused = message(open(&source, &options(&schema, Some(indices.path()))));
+    assert!(
+        refused.contains("--person") && refused.contains("Nothing was spent"),
+        "{refused}"
+    );
+}

@@ -4,7 +4,6 @@ use super::form::Unit;
 use super::index::Wanted;
 use super::records::DiskRecords;
 use super::writer::Writer;
-use crate::Options;
 use crate::chunk::{Chunk, Values};
 use crate::targets::Targets;
 use anyhow::{Result, ensure};
@@ -43,12 +42,23 @@ pub(crate) struct Part {
     file: Option<Writer>,
 }
 
+/// How the user wants records to be kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// On a disk, if at all.
+    pub on_disk: Option<&'a OnDisk>,
+    /// Say nothing.
+    pub quiet: bool,
+    /// Whether records belong to people.
+    pub by_person: bool,
+}
+
 /// What is to be read, and how it is kept.
 pub(crate) struct Keep<'a> {
     /// What the user asked for.
-    pub options: &'a Options,
-    /// What else decides how records are prepared.
-    pub prepared_by: &'a str,
+    pub asked: Asked<'a>,
+    /// All that decides how records are prepared, but for their files.
+    pub prepared_by: String,
     /// The file, folder or pattern.
     pub path: &'a Path,
     /// The files of it.
@@ -92,6 +102,13 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Says whose the records are, of which none was written.
+    pub fn own(&mut self, own: impl FnOnce(Targets) -> Targets) {
+        self.chunk.targets = own(std::mem::take(&mut self.chunk.targets));
+    }
+}
+
 impl Keep<'_> {
     /// Reads the records by `read`, or opens the index that was made of them before: what `read` returned, the records
     /// to train on, and those held out.
@@ -99,7 +116,7 @@ impl Keep<'_> {
         &self,
         mut read: impl FnMut(&mut [Part; 2]) -> Result<P>,
     ) -> Result<(P, [Kept; 2])> {
-        let Some(on_disk) = &self.options.on_disk else {
+        let Some(on_disk) = self.asked.on_disk else {
             let mut parts = [None, None].map(|file| Part::of(self.targets, file));
             let found = read(&mut parts)?;
             return Ok((found, parts.map(|part| Kept::Memory(part.chunk))));
@@ -109,6 +126,11 @@ impl Keep<'_> {
             "standard input is read once and cannot be told from another, so no index is made of it; give a file, or leave \
              --on-disk out"
         );
+        ensure!(
+            !self.asked.by_person,
+            "records of people are kept in memory, because all records of a person belong together; leave --on-disk or \
+             --person out. Nothing was spent"
+        );
         let wanted = Wanted {
             folder: &on_disk.folder,
             name: self.name()?,
@@ -117,7 +139,7 @@ impl Keep<'_> {
             unit: self.unit,
             targets: self.targets,
             again: on_disk.again,
-            quiet: self.options.quiet,
+            quiet: self.asked.quiet,
         };
         let (found, parts) = wanted.open(&mut |writers| {
             let mut parts = writers.map(|file| Part::of(self.targets, Some(file)));
@@ -133,20 +155,8 @@ impl Keep<'_> {
 
     /// A hash of all that decides how records are prepared, but not of the records.
     fn name(&self) -> Result<String> {
-        let options = self.options;
-        let mut schema = options.schema.clone();
-        // How many there are decides nothing about any of them.
-        schema.records = None;
-        let decides = serde_json::to_string(&schema)?;
         let path = std::path::absolute(self.path)?;
-        let others = (
-            path,
-            &options.test,
-            options.estimate_bounds,
-            options.features,
-            self.prepared_by,
-        );
-        let hash = Sha256::digest(format!("{decides}\n{others:?}"));
+        let hash = Sha256::digest(format!("{path:?}\n{}", self.prepared_by));
         Ok(crate::hex::hex(&hash[..8]))
     }
 }

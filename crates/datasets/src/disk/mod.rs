@@ -19,5 +19,5 @@ mod writer;
 
 pub(crate) use form::Unit;
 pub use keep::OnDisk;
-pub(crate) use keep::{Keep, Kept, Part};
+pub(crate) use keep::{Asked, Keep, Kept, Part};
 pub(crate) use records::DiskRecords;

@@ -7,13 +7,17 @@ use crate::targets::Targets;
 use anyhow::{Result, ensure};
 use std::io;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 use tacita::UnreadableRecords;
 
 /// Bytes of one step that are read ahead at most. Of a larger step the rest is read when it is needed.
 const MOST_AHEAD: usize = 64 << 20;
+/// How long it is worth to wait for a record that is being read ahead: as long as reading it takes where the operating
+/// system has it in memory.
+const PATIENCE: Duration = Duration::from_micros(1);
 /// Records that are read at a time where all are wanted.
 const CHUNK: usize = 4096;
 
@@ -53,7 +57,8 @@ struct Ahead {
 struct Reader {
     ask: Sender<Vec<usize>>,
     answers: Receiver<io::Result<Fetched>>,
-    asked: bool,
+    /// Records that were asked for and have not come; 0 if they are not wanted any more.
+    asked: Option<u32>,
 }
 
 impl Reader {
@@ -73,20 +78,29 @@ impl Reader {
         thread.spawn(read).ok().map(|_| Self {
             ask,
             answers,
-            asked: false,
+            asked: None,
         })
     }
 }
 
 impl Ahead {
-    /// What was asked for is here. What could not be read is asked for again, and then tells why.
+    /// What was asked for is here, unless it would take longer to wait for it than to read it. What could not be read is
+    /// asked for again, and then tells why.
     fn arrive(&mut self) {
         self.ready = Fetched::default();
-        if let Some(reader) = self.reader.as_mut().filter(|reader| reader.asked) {
-            reader.asked = false;
-            if let Ok(Ok(fetched)) = reader.answers.recv() {
-                self.ready = fetched;
-            }
+        let Some(reader) = self.reader.as_mut().filter(|reader| reader.asked.is_some()) else {
+            return;
+        };
+        let patience = PATIENCE * reader.asked.unwrap_or(0);
+        let answer = reader.answers.recv_timeout(patience);
+        if matches!(answer, Err(RecvTimeoutError::Timeout)) {
+            // It comes too late.
+            reader.asked = Some(0);
+            return;
+        }
+        let is_of_this_step = reader.asked.take() != Some(0);
+        if let (Ok(Ok(fetched)), true) = (answer, is_of_this_step) {
+            self.ready = fetched;
         }
     }
 
@@ -94,8 +108,9 @@ impl Ahead {
         if self.reader.is_none() {
             self.reader = Reader::start(file);
         }
-        if let Some(reader) = &mut self.reader {
-            reader.asked = reader.ask.send(indices).is_ok();
+        if let Some(reader) = self.reader.as_mut().filter(|reader| reader.asked.is_none()) {
+            let count = indices.len() as u32;
+            reader.asked = reader.ask.send(indices).ok().map(|()| count);
         }
     }
 }

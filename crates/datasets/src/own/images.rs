@@ -1,6 +1,6 @@
 //! Images in a folder for each class.
 
-use super::{TestChoice, data_set};
+use super::{People, Person, TestChoice, asked, data_set, decided};
 use crate::Options;
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::data_set::DataSet;
@@ -22,10 +22,19 @@ const ENDS: [&str; 9] = [
 const DEEPEST: usize = 16;
 /// Images that are decoded before they are kept.
 const CHUNK: usize = 1024;
+/// What `person` must be of images: the folder in the folder of the class.
+const FOLDER: &str = "folder";
 
 /// Opens the folder and, if there is one, the test folder.
 pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
     options.test.check()?;
+    if let Some(person) = &options.schema.person {
+        ensure!(
+            person == FOLDER,
+            "images have no columns: with --person folder the name of the folder in the folder of the class tells whose an \
+             image is, got --person {person}"
+        );
+    }
     let classes = classes(folder, options)?;
     let weights = class_weights(options)?;
     let preparation = Preparation {
@@ -139,6 +148,27 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
+/// An image that was read.
+struct Image {
+    held_out: bool,
+    values: Vec<u8>,
+    label: u16,
+    person: Option<Person>,
+}
+
+/// The name of the folder, in that of the class, that an image lies in; empty if it lies in none.
+fn person_of(image: &Path, class: &Path) -> Vec<u8> {
+    let inside = image.strip_prefix(class).unwrap_or(image);
+    let mut parts = inside.components();
+    let first = parts.next();
+    match parts.next() {
+        Some(_) => first.map_or_else(Vec::new, |name| {
+            name.as_os_str().as_encoded_bytes().to_vec()
+        }),
+        None => Vec::new(),
+    }
+}
+
 struct Reader<'a> {
     classes: &'a [String],
     /// How much images of each class count; empty if all count alike.
@@ -166,41 +196,53 @@ impl Reader<'_> {
         let prepared_by = serde_json::to_string(self.preparation)?;
         let targets = Targets::default();
         let keep = Keep {
-            options: self.options,
-            prepared_by: &format!("{test:?} {prepared_by}"),
+            asked: asked(self.options),
+            prepared_by: format!("{prepared_by}\n{}", decided(self.options, test)?),
             path: folder,
             files: &files,
             files_are_records: true,
             unit: self.preparation.unit(),
             targets: &targets,
         };
-        let ((), kept) = keep.read(|parts| self.images(&files, &labels, test, parts))?;
+        let ((), kept) = keep.read(|parts| self.images(folder, &files, &labels, test, parts))?;
         Ok(kept)
     }
 
     /// Adds images, some at a time and by all cores.
     fn images(
         &self,
+        root: &Path,
         files: &[PathBuf],
         labels: &[u16],
         test: &TestChoice,
         parts: &mut [Part; 2],
     ) -> Result<()> {
+        let asked = self.options.schema.person.is_some();
+        let mut people = [People::none(self.options), People::none(self.options)];
         for (files, labels) in files.chunks(CHUNK).zip(labels.chunks(CHUNK)) {
             let images = (files.par_iter().zip(labels))
-                .map(|(path, label)| self.image(path, *label, test))
+                .map(|(path, label)| {
+                    let class = root.join(&self.classes[usize::from(*label)]);
+                    let person = asked.then(|| person_of(path, &class));
+                    self.image(path, *label, person.as_deref(), test)
+                })
                 .collect::<Result<Vec<_>>>()?;
-            for (held_out, values, label) in images.into_iter().flatten() {
-                let part = &mut parts[usize::from(held_out)];
-                part.chunk.values.bytes.extend(values);
-                let weight = self.weights.get(usize::from(label)).copied();
-                part.chunk.targets.push(Truth::Class(label), weight)?;
+            for image in images.into_iter().flatten() {
+                let side = usize::from(image.held_out);
+                if people[side].keeps(image.person) {
+                    let part = &mut parts[side];
+                    part.chunk.values.bytes.extend(image.values);
+                    let weight = self.weights.get(usize::from(image.label)).copied();
+                    let class = Truth::Class(image.label);
+                    part.chunk.targets.push(class, weight)?;
+                }
             }
             for part in parts.iter_mut() {
                 part.settle(|values| self.preparation.kept(values))?;
             }
         }
-        for part in parts {
+        for (part, people) in parts.iter_mut().zip(people) {
+            part.own(|targets| people.own(targets));
             part.write(|values| self.preparation.kept(values))?;
         }
         Ok(())
@@ -210,8 +252,9 @@ impl Reader<'_> {
         &self,
         path: &Path,
         label: u16,
+        person: Option<&[u8]>,
         test: &TestChoice,
-    ) -> Result<Option<(bool, Vec<u8>, u16)>> {
+    ) -> Result<Option<Image>> {
         let record = std::fs::read(path)
             .map_err(|error| {
                 BadRecord::new("cannot be read")
@@ -219,12 +262,20 @@ impl Reader<'_> {
                     .into()
             })
             .and_then(|bytes| {
-                let held_out = test.holds_out([bytes.as_slice(), &label.to_le_bytes()]);
+                let person = person.map(|name| Person::new(name, FOLDER)).transpose()?;
+                let held_out = test.holds_out_of(person.as_ref(), || {
+                    test.holds_out([bytes.as_slice(), &label.to_le_bytes()])
+                });
                 let values = self.picture()?.prepare(&bytes).map_err(|error| {
                     let cause = format!(" ({})", error.root_cause());
                     BadRecord::new("not a readable image").hint(cause)
                 })?;
-                Ok((held_out, values, label))
+                Ok(Image {
+                    held_out,
+                    values,
+                    label,
+                    person,
+                })
             });
         let place = || (path.display().to_string(), None);
         self.options.bad_records.kept(record, place)

@@ -4,7 +4,7 @@ use super::characters::{bytes, characters_of_records};
 use super::format::Format;
 use super::json_lines::{Line, Lines, object};
 use super::shards::shards;
-use super::{TestChoice, data_set};
+use super::{People, Person, TestChoice, asked, data_set, decided};
 use crate::Options;
 use crate::bad_record::BadRecord;
 use crate::chunk::Chunk;
@@ -55,6 +55,10 @@ pub(crate) fn shape(options: &Options) -> Result<Option<Shape>> {
             length: words.length,
             vocabulary: words.vocabulary,
         }),
+        InputPreparation::Subwords(subwords) => Some(Shape::Tokens {
+            length: subwords.length,
+            vocabulary: subwords.vocabulary,
+        }),
         InputPreparation::Counts(counts) => Some(Shape::Rows {
             width: counts.buckets,
         }),
@@ -80,8 +84,12 @@ impl Reader<'_> {
         let prepared_by = serde_json::to_string(self.preparation)?;
         let targets = Targets::of(self.target);
         let keep = Keep {
-            options: self.options,
-            prepared_by: &format!("{} {test:?} {prepared_by}", self.text),
+            asked: asked(self.options),
+            prepared_by: format!(
+                "{}\n{prepared_by}\n{}",
+                self.text,
+                decided(self.options, test)?
+            ),
             path,
             files: &files,
             files_are_records: false,
@@ -89,13 +97,15 @@ impl Reader<'_> {
             targets: &targets,
         };
         let ((), kept) = keep.read(|parts| {
+            let mut people = [People::none(self.options), People::none(self.options)];
             for file in &files {
                 bytes(file)
                     .map(|bytes| characters_of_records(bytes, self.options.schema.encoding))
-                    .and_then(|bytes| self.read(file, bytes, test, parts))
+                    .and_then(|bytes| self.read(file, bytes, test, parts, &mut people))
                     .with_context(|| format!("{}", file.display()))?;
             }
-            for part in parts {
+            for (part, people) in parts.iter_mut().zip(people) {
+                part.own(|targets| people.own(targets));
                 part.write(|values| values)?;
             }
             Ok(())
@@ -109,19 +119,32 @@ impl Reader<'_> {
         file: Box<dyn Read>,
         test: &TestChoice,
         parts: &mut [Part; 2],
+        people: &mut [People; 2],
     ) -> Result<()> {
         let mut lines = Lines::new(file);
         while let Some(Line { number, bytes }) = lines.next()? {
             let record = bytes.and_then(|bytes| self.record(bytes));
             let place = || (path.display().to_string(), Some(number));
-            if let Some((text, truth, weight)) = self.options.bad_records.kept(record, place)? {
-                let held_out = test.holds_out([text.as_bytes(), &truth.bytes()]);
+            if let Some((texts, truth, weight, person)) =
+                self.options.bad_records.kept(record, place)?
+            {
+                let held_out = test.holds_out_of(person.as_ref(), || {
+                    let truth_bytes = truth.bytes();
+                    let fields = texts.iter().map(String::as_bytes);
+                    test.holds_out(fields.chain([truth_bytes.as_slice()]))
+                });
+                if !people[usize::from(held_out)].keeps(person) {
+                    continue;
+                }
+                let input = match &texts[..] {
+                    [text, second] => Input::Pair(text, second),
+                    texts => Input::Text(&texts[0]),
+                };
                 let part = &mut parts[usize::from(held_out)];
                 let Chunk {
                     values, targets, ..
                 } = &mut part.chunk;
-                self.preparation
-                    .push(Input::Text(&text), self.vectors, values)?;
+                self.preparation.push(input, self.vectors, values)?;
                 targets.push(truth, (!self.weighting.is_even()).then_some(weight))?;
                 part.settle(|values| values)?;
             }
@@ -129,9 +152,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn record(&self, line: &[u8]) -> Result<(String, Truth, f32)> {
+    /// The text of a record, or its two texts, what is to be predicted, its weight, and whose it is.
+    fn record(&self, line: &[u8]) -> Result<(Vec<String>, Truth, f32, Option<Person>)> {
         let object = object(line)?;
-        let text = text(&object, self.text)?;
+        let mut texts = vec![text(&object, self.text)?.to_string()];
+        if let Some(second) = &self.options.second_text {
+            texts.push(text(&object, second)?.to_string());
+        }
         let truth = match (self.target, field(&object, &self.fields[0])?) {
             // A list in JSON needs no separator.
             (Target::Labels { names, .. }, Value::Array(items)) => {
@@ -148,7 +175,19 @@ impl Reader<'_> {
         let column = self.weighting.column.as_ref();
         let weight = column.map(|(name, _)| plain(&object, name)).transpose()?;
         let weight = self.weighting.of(&truth, weight.as_deref())?;
-        Ok((text.to_string(), truth, weight))
+        let person = self.options.schema.person.as_ref();
+        let person = person.map(|name| person_in(&object, name)).transpose()?;
+        Ok((texts, truth, weight, person))
+    }
+}
+
+/// Whose a record is.
+fn person_in(object: &Map<String, Value>, name: &str) -> Result<Person> {
+    match object.get(name) {
+        Some(Value::String(value)) => Person::new(value.as_bytes(), name),
+        Some(Value::Number(value)) => Person::new(value.to_string().as_bytes(), name),
+        // A list or an object is nobody, as is a field that is not there.
+        _ => Person::new(b"", name),
     }
 }
 

@@ -12,6 +12,7 @@ mod jsonl;
 mod opened;
 mod parquet_column;
 mod parquet_file;
+mod person;
 mod rows;
 mod shards;
 mod skeleton;
@@ -33,9 +34,11 @@ pub use skeleton::skeleton;
 pub(super) use table::open as open_table;
 pub use unbounded::Unbounded;
 
+use person::{People, Person};
+
 use super::Options;
 use super::data_set::{About, DataSet, TestSet};
-use super::disk::Kept;
+use super::disk::{Asked, Kept};
 use super::preparation::{Preparation, Value};
 use super::records::RecordSet;
 use super::schema::Schema;
@@ -66,7 +69,8 @@ pub enum TestChoice {
 }
 
 impl TestChoice {
-    fn check(&self) -> Result<()> {
+    /// Refuses a share that is none.
+    pub fn check(&self) -> Result<()> {
         if let Self::Share { share, .. } = self {
             ensure!(
                 *share > 0.0 && *share < 1.0,
@@ -74,6 +78,16 @@ impl TestChoice {
             );
         }
         Ok(())
+    }
+
+    /// Whether a record is held out: by whose it is, if that is said, and otherwise by all of it. So a person is
+    /// never on both sides.
+    fn holds_out_of(&self, person: Option<&Person>, all: impl FnOnce() -> bool) -> bool {
+        match (self, person) {
+            (Self::Share { .. }, Some(person)) => self.holds_out([person.bytes()]),
+            (Self::Share { .. }, None) => all(),
+            _ => false,
+        }
     }
 
     fn holds_out<'a>(&self, fields: impl IntoIterator<Item = &'a [u8]>) -> bool {
@@ -98,9 +112,16 @@ impl TestChoice {
         *self != Self::None && self.is_public() == declared_public
     }
 
-    /// The declared number of training records.
-    pub(super) fn public_count(&self, schema: &Schema) -> Option<u64> {
-        let records = schema.records?;
+    /// The declared number of training records, or of the people they belong to.
+    pub(super) fn public_count(
+        &self,
+        schema: &Schema,
+        kept_of_a_person: Option<u64>,
+    ) -> Option<u64> {
+        let records = match (&schema.person, kept_of_a_person) {
+            (Some(_), None) => schema.persons?,
+            _ => schema.records?,
+        };
         Some(match self {
             Self::Share { share, .. } => (records as f64 * (1.0 - share)).round() as u64,
             _ => records,
@@ -115,6 +136,24 @@ impl TestChoice {
     }
 }
 
+/// How the user wants records to be kept.
+fn asked(options: &Options) -> Asked<'_> {
+    Asked {
+        on_disk: options.on_disk.as_ref(),
+        quiet: options.quiet,
+        by_person: options.schema.person.is_some(),
+    }
+}
+
+/// All options that decide how records are prepared, but for the files and the declared number of records.
+fn decided(options: &Options, test: &TestChoice) -> Result<String> {
+    let mut schema = options.schema.clone();
+    schema.records = None;
+    let schema = serde_json::to_string(&schema)?;
+    let others = (test, options.estimate_bounds, options.features);
+    Ok(format!("{schema}\n{others:?}\n{:?}", options.second_text))
+}
+
 /// Reads a file or folder, and that of the test records if there is one. `read` gives the records to train on
 /// and those held out.
 fn data_set(
@@ -125,6 +164,7 @@ fn data_set(
     read: impl Fn(&Path, &TestChoice) -> Result<[Kept; 2]>,
     records: impl Fn(Kept) -> Result<RecordSet>,
 ) -> Result<DataSet> {
+    options.schema.check_person()?;
     let [training, held_out] = read(path, &options.test)?;
     let test = match &options.test {
         TestChoice::None => None,

@@ -3,7 +3,7 @@
 use super::format::{Format, Written};
 use super::rows::RawTable;
 use super::shards::shards;
-use super::{TestChoice, Unbounded, about, short_name};
+use super::{People, Person, TestChoice, Unbounded, about, asked, decided, short_name};
 use crate::bad_record::BadRecord;
 use crate::chunk::Chunk;
 use crate::disk::{Keep, Kept, Part, Unit};
@@ -14,7 +14,6 @@ use crate::schema::Schema;
 use crate::target::{Target, Weighting};
 use crate::{Opened, Options};
 use anyhow::{Context, Result, ensure};
-use std::collections::HashSet;
 use std::path::Path;
 
 /// What a table is called unless its owner names it.
@@ -23,6 +22,7 @@ const KIND: &str = "table";
 /// Opens the table and, if there is one, the test file.
 pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Opened> {
     options.test.check()?;
+    options.schema.check_person()?;
     let fields = options.schema.label.fields("column")?;
     let target = options.schema.label.target()?;
     let reader = Reader {
@@ -80,6 +80,16 @@ impl Reader<'_> {
         let written = Written {
             delimiter: self.schema.delimiter,
             encoding: self.schema.encoding,
+            list: match (self.target, self.fields) {
+                (
+                    Target::Labels {
+                        separator: Some(mark),
+                        ..
+                    },
+                    [field],
+                ) => Some((field.clone(), *mark)),
+                _ => None,
+            },
         };
         ensure!(
             format != Format::Jsonl || !self.schema.columns.is_empty(),
@@ -89,6 +99,8 @@ impl Reader<'_> {
         let mut fields: Vec<String> = self.schema.columns.keys().cloned().collect();
         fields.retain(|field| !self.schema.label.uses(field) && !self.fields.contains(field));
         fields.extend_from_slice(self.fields);
+        fields.retain(|field| self.schema.person.as_ref() != Some(field));
+        fields.extend(self.schema.person.clone());
         fields.extend(
             self.weighting
                 .column
@@ -98,8 +110,8 @@ impl Reader<'_> {
         let files = shards(path, format)?;
         let targets = Targets::of(self.target);
         let keep = Keep {
-            options: self.options,
-            prepared_by: &format!("{format:?} {test:?}"),
+            asked: asked(self.options),
+            prepared_by: format!("{format:?}\n{}", decided(self.options, test)?),
             path,
             files: &files,
             files_are_records: false,
@@ -107,11 +119,12 @@ impl Reader<'_> {
             targets: &targets,
         };
         keep.read(|parts| {
+            let mut people = [People::none(self.options), People::none(self.options)];
             let mut table = None;
             for file in &files {
                 let read = format
                     .open(file, written, &fields)
-                    .and_then(|table| self.rows(file, table, test, parts))
+                    .and_then(|table| self.rows(file, table, test, parts, &mut people))
                     .with_context(|| format!("{}", file.display()))?;
                 ensure!(
                     *table.get_or_insert_with(|| read.clone()) == read,
@@ -120,7 +133,8 @@ impl Reader<'_> {
                     files[0].display()
                 );
             }
-            for part in parts {
+            for (part, people) in parts.iter_mut().zip(people) {
+                part.own(|targets| people.own(targets));
                 part.write(|values| values)?;
             }
             table.context("there is no file")
@@ -134,9 +148,10 @@ impl Reader<'_> {
         raw: RawTable,
         test: &TestChoice,
         parts: &mut [Part; 2],
+        people: &mut [People; 2],
     ) -> Result<TablePreparation> {
+        raw.check_names()?;
         let header = &raw.header;
-        check_names(header)?;
         let place = |wanted: &String| {
             let found = header.iter().position(|name| name == wanted);
             found.with_context(|| {
@@ -153,11 +168,16 @@ impl Reader<'_> {
             .collect::<Result<Vec<usize>>>()?;
         let weight = self.weighting.column.as_ref();
         let weight = weight.map(|(column, _)| place(column)).transpose()?;
+        let person = self.schema.person.as_ref();
+        let person = person
+            .map(|name| Ok::<_, anyhow::Error>((place(name)?, name)))
+            .transpose()?;
         let table = self.schema.table(header, &self.fields[0], self.estimate)?;
         let places = table.places(header)?;
         // Every field counts in the hash that splits records.
         let mut needed = vec![matches!(test, TestChoice::Share { .. }); header.len()];
-        for place in places.iter().chain(&labels).chain(&weight) {
+        let of_person = person.as_ref().map(|(place, _)| place);
+        for place in places.iter().chain(&labels).chain(&weight).chain(of_person) {
             needed[*place] = true;
         }
         raw.rows.each(&needed, &mut |line, row| {
@@ -174,12 +194,27 @@ impl Reader<'_> {
                 let truth = self.target.read(&values, self.fields)?;
                 let weight = weight.as_ref().map(text).transpose()?;
                 let weight = self.weighting.of(&truth, weight.as_deref())?;
-                Ok((read, truth, weight, test.holds_out_row(row)))
+                let person = person.as_ref().map(|(place, name)| {
+                    // Bytes, not letters: no two identifiers may be taken for one.
+                    let value = row[*place].bytes();
+                    match table
+                        .missing_values
+                        .has_text(&String::from_utf8_lossy(&value))
+                    {
+                        true => Person::new(b"", name),
+                        false => Person::new(&value, name),
+                    }
+                });
+                let person = person.transpose()?;
+                let held_out = test.holds_out_of(person.as_ref(), || test.holds_out_row(row));
+                Ok((read, truth, weight, held_out, person))
             });
             let place = || (path.display().to_string(), Some(line));
-            if let Some((read, truth, weight, held_out)) =
-                self.options.bad_records.kept(read, place)?
-            {
+            let kept = self.options.bad_records.kept(read, place)?;
+            if let Some((read, truth, weight, held_out, person)) = kept {
+                if !people[usize::from(held_out)].keeps(person) {
+                    return Ok(());
+                }
                 let part = &mut parts[usize::from(held_out)];
                 push(&table, &read, &mut part.chunk);
                 let weight = (!self.weighting.is_even()).then_some(weight);
@@ -200,21 +235,4 @@ fn push(table: &TablePreparation, read: &[Option<f64>], chunk: &mut Chunk) {
             chunk.unbounded.push(read.unwrap_or(f64::NAN));
         }
     }
-}
-
-/// Refuses two columns of one name. Those without a name are ignored, such as the numbers of rows that some
-/// programs put first.
-pub(super) fn check_names(header: &[String]) -> Result<()> {
-    let mut seen = HashSet::new();
-    for name in header.iter().filter(|name| !name.is_empty()) {
-        ensure!(
-            seen.insert(name),
-            "the header has two columns{}; rename one",
-            match names(header).is_empty() {
-                true => " of one name".to_string(),
-                false => format!(" named `{name}`"),
-            }
-        );
-    }
-    Ok(())
 }

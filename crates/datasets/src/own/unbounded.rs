@@ -12,7 +12,7 @@ use crate::statistics;
 use crate::target::TargetKind;
 use anyhow::{Result, ensure};
 use std::borrow::Cow;
-use tacita::UnreadableRecords;
+use tacita::{Units, UnreadableRecords};
 
 /// A table whose undeclared bounds are to be estimated privately before it can be trained on.
 ///
@@ -86,6 +86,11 @@ impl Unbounded {
         test.is_some_and(|(_, public)| *public == declared_public)
     }
 
+    /// Which training records are of one person, which is private; none if each is a unit of its own.
+    pub fn people(&self) -> Option<&Units> {
+        self.training.kind_of_targets().people()
+    }
+
     /// The kind of what is to be predicted.
     pub fn target(&self) -> TargetKind {
         self.training.kind_of_targets().kind()
@@ -109,6 +114,25 @@ impl Unbounded {
                 move |at| statistics::contributions(&chunk.unbounded[at * width..][..width]);
             records.map(vector).map(Ok).chain(error)
         })
+    }
+
+    /// What each training record, or each person on the average of all their records, adds to it.
+    pub fn contributions_of_units(
+        &self,
+    ) -> Box<dyn Iterator<Item = Result<Vec<f64>, UnreadableRecords>> + '_> {
+        let wide = |record: Vec<f32>| record.into_iter().map(f64::from).collect();
+        match &self.training {
+            // Records of people are in memory.
+            Kept::Memory(chunk) if chunk.targets.people().is_some() => {
+                let width = self.undeclared().count();
+                let of_record = move |index: usize| {
+                    let numbers = &chunk.unbounded[index * width..][..width];
+                    wide(statistics::contributions(numbers))
+                };
+                Box::new(chunk.targets.of_each_unit(of_record).map(Ok))
+            }
+            _ => Box::new(self.contributions().map(move |record| record.map(wide))),
+        }
     }
 
     /// The data set with bounds from the noisy sum of all contributions.

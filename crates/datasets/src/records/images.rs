@@ -8,7 +8,7 @@ use crate::image_size::ImageSize;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
-use tacita::{ReadRecords, Records, UnreadableRecords};
+use tacita::{ReadRecords, Records, Units, UnreadableRecords};
 
 /// Images with their classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,6 +150,10 @@ impl Records for Images {
         if let Some(disk) = &self.disk {
             disk.read_ahead(next());
         }
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

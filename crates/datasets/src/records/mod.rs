@@ -20,7 +20,7 @@ use burn::tensor::Device;
 use partly_on_disk::PartlyOnDisk;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use tacita::{Records, UnreadableRecords};
+use tacita::{Records, Units, UnreadableRecords};
 
 /// The records of a data set, by kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +77,11 @@ impl RecordSet {
         let mut all = disk.targets()?;
         all.append(in_memory)?;
         Ok(Cow::Owned(all))
+    }
+
+    /// Which records are of one person; none if each is a unit of its own.
+    pub fn people(&self) -> Option<&Units> {
+        self.in_memory().people()
     }
 
     /// The kind of what is to be predicted.

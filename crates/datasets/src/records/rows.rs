@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::ops::Range;
 use std::sync::Arc;
-use tacita::{ReadRecords, Records, UnreadableRecords};
+use tacita::{ReadRecords, Records, Units, UnreadableRecords};
 
 /// How the cells of a record become its row.
 #[derive(Debug, Clone, PartialEq)]
@@ -210,7 +210,7 @@ impl Rows {
     }
 
     /// The row of a record in memory.
-    fn row(&self, index: usize) -> Vec<f32> {
+    pub(crate) fn row(&self, index: usize) -> Vec<f32> {
         let mut row = Vec::with_capacity(self.width());
         self.layout
             .widen(&self.cells[self.layout.place(index)], &mut row);
@@ -309,6 +309,10 @@ impl Records for Rows {
         if let Some(disk) = &self.disk {
             disk.read_ahead(next());
         }
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

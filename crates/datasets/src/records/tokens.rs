@@ -7,7 +7,7 @@ use crate::disk::DiskRecords;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use tacita::{ReadRecords, Records, UnreadableRecords};
+use tacita::{ReadRecords, Records, Units, UnreadableRecords};
 
 /// Token sequences with their classes; token 0 is padding.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,6 +154,10 @@ impl Records for Tokens {
         if let Some(disk) = &self.disk {
             disk.read_ahead(next());
         }
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

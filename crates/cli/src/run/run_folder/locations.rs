@@ -32,6 +32,9 @@ pub struct Locations {
     /// The initial weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<PathBuf>,
+    /// The folder of the pre-trained model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pretrained: Option<PathBuf>,
     /// The account in which the run was reserved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<PathBuf>,
@@ -59,6 +62,7 @@ impl Locations {
                 &(settings.on_disk.clone()).filter(|folder| folder.as_os_str() != Settings::CACHE),
             ),
             start: absolute(&settings.start),
+            pretrained: absolute(&settings.pretrained),
             // By name too: where the state of programs lies may change.
             account: absolute(&(settings.account.as_deref()).and_then(file_of_account)),
         }
@@ -74,6 +78,7 @@ impl Locations {
             data_dir: self.data_dir.or(other.data_dir),
             on_disk: self.on_disk.or(other.on_disk),
             start: self.start.or(other.start),
+            pretrained: self.pretrained.or(other.pretrained),
             account: self.account.or(other.account),
         }
     }
@@ -189,6 +194,9 @@ impl Locations {
         }
         if settings.start.is_some() {
             settings.start = self.start.or(settings.start.take());
+        }
+        if settings.pretrained.is_some() {
+            settings.pretrained = self.pretrained.or(settings.pretrained.take());
         }
         settings.data_dir = self.data_dir.or(settings.data_dir.take());
         settings.on_disk = self.on_disk.or(settings.on_disk.take());

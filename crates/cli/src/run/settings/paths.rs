@@ -36,6 +36,7 @@ impl Settings {
         public.test = (self.test.as_ref()).map(|_| PathBuf::from(format!("{name}-test")));
         let file = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or_default());
         public.start = self.start.as_ref().map(file);
+        public.pretrained = self.pretrained.as_ref().map(file);
         public.schema = self.schema.as_ref().map(file);
         public.data_dir = None;
         public.on_disk = self.on_disk.as_ref().map(|_| Self::CACHE.into());
@@ -55,6 +56,7 @@ mod tests {
             csv: Some("/home/smith/patients.csv".into()),
             test: Some("/home/smith/test.csv".into()),
             start: Some("/home/smith/weights.safetensors".into()),
+            pretrained: Some("/home/smith/minilm".into()),
             data_dir: Some("/home/smith".into()),
             on_disk: Some("/home/smith/copies".into()),
             data_name: Some("trial 7".into()),

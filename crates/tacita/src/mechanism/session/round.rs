@@ -48,14 +48,17 @@ impl<'s> OpenRound<'s> {
         Self { session, number }
     }
 
-    /// Draws the records of the round and makes the clipped sums of its queries over them.
+    /// Draws the records of the round, or the units and records of each, and makes the clipped sums of its queries
+    /// over them.
     ///
     /// A logical batch is cut into passes with the same result as one; an empty draw gives zeros. On a GPU
     /// every pass of the run has one size, which is public.
     ///
     /// # Guarantee
-    /// Adding or removing one record moves the sum of each query by at most its sensitivity.
-    /// Checked by `removing_one_record_moves_the_sum_at_most_the_bound`.
+    /// Adding or removing one record, or one unit with all of its records where the plan has units
+    /// ([`Plan::records_per_unit`](crate::Plan::records_per_unit)), moves the sum of each query by at most its
+    /// sensitivity. Checked by `removing_one_record_moves_the_sum_at_most_the_bound` and
+    /// `removing_one_unit_moves_the_sum_at_most_the_bound`.
     pub fn clip<D: Records, M: PrivateModel<D::Batch>>(
         &self,
         model: &M,
@@ -70,20 +73,22 @@ impl<'s> OpenRound<'s> {
         let sample = session.sampler.draw(keys, step);
         // The draw is a function of key and step: looked at one step early it is the same, and as private.
         let next = step + 1;
-        records.read_ahead(&mut || match next < session.plan().steps() {
+        let is_known = next < session.plan().steps() && records.units().is_none();
+        records.read_ahead(&mut || match is_known {
             true => session.sampler.draw(keys, next).indices().to_vec(),
             false => Vec::new(),
         });
         let thresholds = session.thresholds.thresholds(step);
         let clipper = &session.clipper;
         let mut sums = clipper.zeros();
-        for pass in session.passes.over(sample.indices()) {
+        for pass in session.passes(records, sample.indices()) {
             let ReadRecords { batch, weights } = records.read(&pass.indices, device)?;
+            let pass = pass.weighted(weights);
             let losses = |model: &M| {
                 let mut masks = session.masks(&pass.indices);
                 in_precision(session.precision, || masks.during(|| model.losses(batch)))
             };
-            sums.add(clipper.sums(model, pass.rows, &thresholds, &weights, losses)?);
+            sums.add(clipper.sums(model, &pass.shape, &thresholds, losses)?);
         }
         Ok(Bounded {
             sums,
