@@ -123,7 +123,7 @@ impl Reader<'_> {
             let mut table = None;
             for file in &files {
                 let read = format
-                    .open(file, written, &fields)
+                    .open(file, written.clone(), &fields)
                     .and_then(|table| self.rows(file, table, test, parts, &mut people))
                     .with_context(|| format!("{}", file.display()))?;
                 ensure!(
