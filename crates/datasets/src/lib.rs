@@ -139,6 +139,9 @@ pub struct Options {
     pub data_name: Option<String>,
     /// What becomes of the user's records that cannot be used.
     pub bad_records: BadRecords,
+    /// Of each person only the first so many records are kept, each a unit of its own; none if all are, and a person is
+    /// the unit.
+    pub kept_of_a_person: Option<u64>,
 }
 
 impl Source {
@@ -161,7 +164,7 @@ impl Options {
 
     /// The declared number of records to train on: those that are held out are not among them.
     pub fn declared_count(&self) -> Option<u64> {
-        self.test.public_count(&self.schema)
+        self.test.public_count(&self.schema, self.kept_of_a_person)
     }
 }
 

@@ -23,6 +23,11 @@ pub fn print(dry: &DryRun, as_json: bool) {
             "trained_parameters": estimate.map(|estimate| estimate.trained),
             "seconds": seconds,
             "peak_bytes": estimate.and_then(|estimate| estimate.peak_bytes),
+            "unit": if plan.records_per_unit().is_some() { "person" } else { "record" },
+            "other_way": dry.other_way.map(|other| json!({
+                "noise_multiplier": other.noise_multiplier,
+                "noise_ratio": other.noise_ratio,
+            })),
         });
         println!("{summary}");
         return;
@@ -45,6 +50,17 @@ pub fn print(dry: &DryRun, as_json: bool) {
         up(upper, 5),
         plan.delta()
     );
+    if let (Some(other), Some(most)) = (dry.other_way, plan.records_per_unit()) {
+        let better = match other.noise_ratio < 1.0 {
+            true => "less",
+            false => "more",
+        };
+        println!(
+            "  other way   --draw-records, at most {most} of a person in the data, would take multiplier {:.4} for the same \
+             guarantee: {:.2} times the noise on a mean gradient if everyone has {most} records, so {better}",
+            other.noise_multiplier, other.noise_ratio
+        );
+    }
     if let Some(account) = &dry.account {
         println!(
             "  account     {}: ε ≤ {} of {} spent before this run, which it has room for",

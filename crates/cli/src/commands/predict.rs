@@ -4,7 +4,6 @@ mod output;
 
 use crate::device::host;
 use crate::exit_codes::SOME_UNUSABLE;
-use crate::models::ModelSpec;
 use crate::run::{RunFolder, Workbench, fine_tuned, workbench};
 use anyhow::{Result, bail};
 use output::{Columns, Format, Output, Prediction};
@@ -88,13 +87,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     let vectors = datasets::word_vectors(preparation, &options)?;
     let classes = &preparation.classes;
-    let spec = ModelSpec {
-        name: record.model,
-        shape: record.shape,
-        classes: classes.len(),
-        hidden: record.settings.hidden,
-        seed: None,
-    };
     let schema = &options.schema;
     let mut ids = args.id.clone();
     if args.keep_ignored {
@@ -116,6 +108,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         unused: unused.chain(schema.label.column.clone()).collect(),
         ids: ids.clone(),
     };
+    let spec = record.model_spec();
     let mut bench = match &base {
         Some(base) => {
             let pinned = record.settings.pretrained_sha256.as_deref();

@@ -4,6 +4,7 @@
 use super::estimate::Estimate;
 use super::guard_rails;
 use super::initial_weights::InitialWeights;
+use super::other_way::OtherWay;
 use super::planned_run::PlannedRun;
 use super::public_facts::PublicFacts;
 use super::reserve;
@@ -23,6 +24,8 @@ pub struct DryRun {
     pub start: Option<StartedFrom>,
     /// The account that has room for it, as it stands before.
     pub account: Option<AccountStanding>,
+    /// What drawing records would take, if the run draws people.
+    pub other_way: Option<OtherWay>,
     /// Time and memory, unless too little is declared to make the model.
     pub estimate: Option<Estimate>,
 }
@@ -46,6 +49,7 @@ pub fn dry_run(settings: Settings) -> Result<DryRun> {
         estimate = Some(bench.estimate(&run)?);
     }
     Ok(DryRun {
+        other_way: run.other_way(),
         run,
         start,
         account,

@@ -2,6 +2,7 @@
 
 use super::format::{Format, Written};
 use super::rows::Hint;
+use super::table::check_names;
 use crate::preparation::{MissingValues, Value, seconds};
 use crate::schema::Schema;
 use anyhow::{Context, Result, bail};
@@ -42,6 +43,7 @@ pub fn fields(path: &Path, schema: &Schema, look_at_values: bool) -> Result<Vec<
     let written = Written {
         delimiter: schema.delimiter,
         encoding: schema.encoding,
+        list: None,
     };
     let format = Format::of(path);
     let names = match format {
@@ -51,6 +53,7 @@ pub fn fields(path: &Path, schema: &Schema, look_at_values: bool) -> Result<Vec<
     let table = format
         .open(path, written, &names)
         .with_context(|| path.display().to_string())?;
+    check_names(&table.header).with_context(|| path.display().to_string())?;
     let mut fields: Vec<Field> = (table.header.iter().zip(&table.hints))
         .map(|(name, &hint)| Field {
             name: name.clone(),

@@ -135,6 +135,8 @@ impl Chunks<'_> {
         let problem = pushed.err().map(|error| {
             let bad = error.downcast_ref::<BadRecord>();
             let plain = bad.map_or_else(|| format!("{error:#}"), ToString::to_string);
+            // What a decoder says may end with a line of its own.
+            let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
             let with_value = bad.map_or_else(|| plain.clone(), BadRecord::with_value);
             Problem { plain, with_value }
         });
@@ -170,6 +172,7 @@ fn written(options: &InputOptions) -> Written {
     Written {
         delimiter: options.delimiter,
         encoding: options.encoding,
+        list: None,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::image_size::ImageSize;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
-use tacita::Records;
+use tacita::{Records, Units};
 
 /// Images with their classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +88,10 @@ impl Records for Images {
 
     fn weight(&self, index: usize) -> f32 {
         self.targets.weight(index)
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

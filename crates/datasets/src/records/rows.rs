@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::ops::Range;
 use std::sync::Arc;
-use tacita::Records;
+use tacita::{Records, Units};
 
 /// How the cells of a record become its row.
 #[derive(Debug, Clone, PartialEq)]
@@ -231,6 +231,10 @@ impl Records for Rows {
 
     fn weight(&self, index: usize) -> f32 {
         self.targets.weight(index)
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

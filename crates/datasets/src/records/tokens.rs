@@ -5,7 +5,7 @@ use crate::Labelled;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use tacita::Records;
+use tacita::{Records, Units};
 
 /// Token sequences with their classes; token 0 is padding.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +87,10 @@ impl Records for Tokens {
 
     fn weight(&self, index: usize) -> f32 {
         self.targets.weight(index)
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

@@ -20,3 +20,4 @@ mod records;
 mod refusals;
 mod resume;
 mod shared;
+mod units;

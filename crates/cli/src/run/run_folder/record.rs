@@ -1,7 +1,7 @@
 //! What a run folder says of its run, written before the first step.
 
 use super::{Locations, StartedFrom};
-use crate::models::ModelName;
+use crate::models::{ModelName, ModelSpec};
 use crate::pretrained::PretrainedBase;
 use crate::report::facts::AccountFacts;
 use crate::run::settings::Settings;
@@ -97,6 +97,9 @@ impl PartOfSearch {
     }
 }
 
+/// The first line of the settings of a run on the user's own data.
+const NAMES_NOT_PATHS: &str = "# The data are named, not their paths. To train on them again, give the path too, as with --csv FILE.\n";
+
 impl RunRecord {
     /// The only format there is.
     pub const FORMAT: u32 = 1;
@@ -137,8 +140,28 @@ impl RunRecord {
         settings.pretrained_base()
     }
 
+    /// The model, to be built again.
+    pub fn model_spec(&self) -> ModelSpec {
+        ModelSpec {
+            name: self.model,
+            shape: self.shape,
+            classes: self.preparation.classes.len(),
+            hidden: self.settings.hidden,
+            seed: None,
+        }
+    }
+
     /// The record as its file holds it.
     pub fn text(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)?)
+    }
+
+    /// The settings as their own file holds them.
+    pub fn settings_text(&self) -> Result<String> {
+        let mut settings = self.settings.to_toml()?;
+        if self.settings.own_data().is_some() {
+            settings.insert_str(0, NAMES_NOT_PATHS);
+        }
+        Ok(settings)
     }
 }

@@ -79,6 +79,15 @@ pub struct Settings {
     /// Number of records, which is public
     #[arg(long, value_name = "N", help_heading = "Data")]
     pub records: Option<u64>,
+    /// Column or field that tells whose a record is: the guarantee is then for a person with all their records. Of
+    /// images `folder`: that of the person, in the folder of the class
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// Number of people, which is public; with --person, instead of --records
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persons: Option<u64>,
     /// File (or folder) of records to test on
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub test: Option<PathBuf>,
@@ -154,6 +163,15 @@ pub struct Settings {
     /// Noise multiplier (noise std / sensitivity) instead of a budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub noise: Option<f64>,
+    /// Records of a person that take part in a step at most, drawn anew in every step [default with --person: 10]
+    #[arg(long, value_name = "K", help_heading = "Privacy")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records_per_person: Option<u64>,
+    /// With --person, draw records instead of people: of each person the first --records-per-person are kept for the whole
+    /// run, and the noise is that of so many. --records says how many there are then
+    #[arg(long, help_heading = "Privacy")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub draw_records: bool,
     /// Noise std of each count that figures on private test records are read from, in records; part of the budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub score_noise: Option<f64>,
@@ -168,7 +186,7 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", help_heading = "Privacy")]
     pub paper_accountant: Option<String>,
 
-    /// Expected records per step [default: a quarter of the records, at most 512]
+    /// Expected records per step, people with --person [default: a quarter of the records, at most 512]
     #[arg(long, value_name = "B", help_heading = "Training")]
     pub batch: Option<u64>,
     /// Passes over the records, on average [default: 20]
@@ -283,12 +301,13 @@ impl Settings {
         }
         first!(
             data, csv, parquet, jsonl, images, data_name, text, text_pair, label, classes, schema, declared, about, records,
-            test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256,
-            pretrained, pretrained_sha256, adapt, max_tokens, epsilon, delta, noise, score_noise, account, audit,
+            person, persons, records_per_person, test, test_share, standardise, data_dir, features, preset, model, hidden,
+            start, start_sha256, pretrained, pretrained_sha256, adapt, max_tokens, epsilon, delta, noise, score_noise, account,
+            audit,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;
-            public_test, public_folder_names, estimate_bounds, offline, per_layer, allow_large_delta
+            draw_records, public_test, public_folder_names, estimate_bounds, offline, per_layer, allow_large_delta
         )
     }
 

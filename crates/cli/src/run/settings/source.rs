@@ -8,6 +8,9 @@ use std::path::Path;
 use tacita_datasets::{BadRecords, Builtin, Features, Opened, Options, Schema, Source, TestChoice};
 use tacita_pretrained::Adapt;
 
+/// Records of a person in a step unless said otherwise: more of them say little that the others do not.
+const RECORDS_PER_PERSON: u64 = 10;
+
 impl Settings {
     /// Where the records come from.
     pub fn source(&self) -> Result<Source> {
@@ -27,6 +30,8 @@ impl Settings {
                 ("--label", self.label.is_some()),
                 ("--classes", self.classes.is_some()),
                 ("--records", self.records.is_some()),
+                ("--person", self.person.is_some()),
+                ("--persons", self.persons.is_some()),
                 ("--test", self.test.is_some()),
                 ("--test-share", self.test_share.is_some()),
                 ("--public-test", self.public_test),
@@ -167,6 +172,24 @@ impl Settings {
         }
     }
 
+    /// Records of a person that take part in a step at most; none if the unit of privacy is one record.
+    pub fn most_records_of_a_person(&self) -> Option<u64> {
+        self.bound_of_a_person().filter(|_| !self.draw_records)
+    }
+
+    /// Records of a person that are kept in the whole run at most, each of which is drawn on its own; none if a step
+    /// draws people, or if the unit of privacy is one record.
+    pub fn kept_of_a_person(&self) -> Option<u64> {
+        self.bound_of_a_person().filter(|_| self.draw_records)
+    }
+
+    fn bound_of_a_person(&self) -> Option<u64> {
+        let declared = self.declared.as_ref();
+        let by_person =
+            self.person.is_some() || declared.is_some_and(|schema| schema.person.is_some());
+        by_person.then(|| self.records_per_person.unwrap_or(RECORDS_PER_PERSON))
+    }
+
     /// Opens the records.
     pub fn open(&self, quiet: bool) -> Result<Opened> {
         tacita_datasets::open(&self.source()?, &self.options_with_model(quiet)?)
@@ -216,6 +239,9 @@ impl Settings {
             schema.label.classes.clone_from(classes);
         }
         schema.records = self.records.or(schema.records);
+        schema.person = self.person.clone().or(schema.person);
+        schema.persons = self.persons.or(schema.persons);
+        schema.check_person()?;
         let public = self.public_test;
         let test = match (&self.test, self.test_share) {
             (Some(_), Some(_)) => bail!("give --test or --test-share, not both"),
@@ -239,6 +265,7 @@ impl Settings {
             subwords: None,
             data_name: self.data_name.clone(),
             bad_records: BadRecords::Drop,
+            kept_of_a_person: self.kept_of_a_person(),
         })
     }
 }

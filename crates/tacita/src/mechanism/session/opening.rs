@@ -89,7 +89,7 @@ impl Opening {
     pub fn in_memory(plan: CheckedPlan, keys: Keys) -> Self {
         Self {
             record: Record::Memory {
-                ledger: Ledger::new(plan.ledger().neighbours()),
+                ledger: plan.ledger().prefix(0),
                 next_round: 0,
             },
             plan,
