@@ -13,13 +13,20 @@ pub struct Config {
 impl Config {
     /// `config.json` of a folder.
     pub fn read(folder: &Path) -> Result<Self, PretrainedError> {
-        let path = folder.join("config.json");
-        let text = std::fs::read_to_string(&path).map_err(|source| PretrainedError::File {
+        Self::read_file(&folder.join("config.json"))
+    }
+
+    /// A config from a file of any name.
+    pub fn read_file(path: &Path) -> Result<Self, PretrainedError> {
+        let text = std::fs::read_to_string(path).map_err(|source| PretrainedError::File {
             what: "read",
-            path: path.clone(),
+            path: path.into(),
             source,
         })?;
-        Self::parse(&text).map_err(|why| PretrainedError::Damaged { path, why })
+        Self::parse(&text).map_err(|why| PretrainedError::Damaged {
+            path: path.into(),
+            why,
+        })
     }
 
     /// A config from its text.

@@ -148,6 +148,15 @@ pub enum PretrainedError {
     /// A tokenizer that cannot be used.
     #[error("the tokenizer cannot be used: {0}")]
     Tokenizer(String),
+    /// Text that cannot be generated as asked.
+    #[error("cannot generate: {why}")]
+    Generation {
+        /// Why not.
+        why: String,
+    },
+    /// A GGUF file that cannot be used.
+    #[error(transparent)]
+    Gguf(#[from] crate::gguf::GgufError),
 }
 
 /// Enough names to see what is meant, fit for a terminal.

@@ -23,10 +23,15 @@ pub struct Weights {
 impl Weights {
     /// Those of a folder as the Hugging Face hub lays it out: `model.safetensors`, or shards with their index.
     pub fn read(folder: &Path) -> Result<Self, PretrainedError> {
+        Self::read_files(&files(folder)?)
+    }
+
+    /// Those of safetensors files of any names.
+    pub fn read_files(files: &[PathBuf]) -> Result<Self, PretrainedError> {
         let mut hash = Sha256::new();
         let mut tensors = BTreeMap::new();
-        for file in files(folder)? {
-            let bytes = std::fs::read(&file).map_err(|source| PretrainedError::File {
+        for file in files {
+            let bytes = std::fs::read(file).map_err(|source| PretrainedError::File {
                 what: "read",
                 path: file.clone(),
                 source,

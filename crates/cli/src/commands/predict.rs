@@ -108,13 +108,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         unused: unused.chain(schema.label.column.clone()).collect(),
         ids: ids.clone(),
     };
-    let spec = record.model_spec();
     let mut bench = match &base {
         Some(base) => {
             let pinned = record.settings.pretrained_sha256.as_deref();
-            fine_tuned(base, spec.classes, None, pinned, &host())?.0
+            fine_tuned(base, classes.len(), None, pinned, &host())?.0
         }
-        None => workbench(spec, &host())?,
+        None => workbench(record.model_spec(), &host())?,
     };
     bench.load(&folder.model())?;
     let format = if args.json { Format::Json } else { Format::Csv };

@@ -2,7 +2,6 @@
 
 use super::format::{Format, Written};
 use super::rows::Hint;
-use super::table::check_names;
 use crate::preparation::{MissingValues, Value, seconds};
 use crate::schema::Schema;
 use anyhow::{Context, Result, bail};
@@ -53,7 +52,9 @@ pub fn fields(path: &Path, schema: &Schema, look_at_values: bool) -> Result<Vec<
     let table = format
         .open(path, written, &names)
         .with_context(|| path.display().to_string())?;
-    check_names(&table.header).with_context(|| path.display().to_string())?;
+    table
+        .check_names()
+        .with_context(|| path.display().to_string())?;
     let mut fields: Vec<Field> = (table.header.iter().zip(&table.hints))
         .map(|(name, &hint)| Field {
             name: name.clone(),

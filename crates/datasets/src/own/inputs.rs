@@ -4,7 +4,6 @@ use super::characters::{bytes, characters};
 use super::format::{Format, Written};
 use super::images;
 use super::json_lines::{Line, Lines};
-use super::table::check_names;
 use crate::bad_record::BadRecord;
 use crate::formats::compressed;
 use crate::nearest::known;
@@ -188,7 +187,7 @@ fn table(path: &Path, options: &InputOptions, chunks: &mut Chunks<'_>) -> Result
     fields.extend(options.ids.iter().cloned());
     let format = options.format.unwrap_or_else(|| Format::of(path));
     let raw = format.open(path, written(options), &fields)?;
-    check_names(&raw.header)?;
+    raw.check_names()?;
     let places = table.places(&raw.header)?;
     let ids = places_of(&options.ids, &raw.header)?;
     note_unused(&raw.header, &fields, options, chunks);

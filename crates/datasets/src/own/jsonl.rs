@@ -102,8 +102,8 @@ impl Reader<'_> {
             if let Some((texts, truth, weight, person)) =
                 self.options.bad_records.kept(record, place)?
             {
-                let truth_bytes = truth.bytes();
                 let held_out = test.holds_out_of(person.as_ref(), || {
+                    let truth_bytes = truth.bytes();
                     let fields = texts.iter().map(String::as_bytes);
                     test.holds_out(fields.chain([truth_bytes.as_slice()]))
                 });

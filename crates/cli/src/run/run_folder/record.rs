@@ -113,6 +113,17 @@ impl RunRecord {
         u64::from(self.histogram.is_some()) + u64::from(standard)
     }
 
+    /// The model, to be built again.
+    pub fn model_spec(&self) -> ModelSpec {
+        ModelSpec {
+            name: self.model,
+            shape: self.shape,
+            classes: self.preparation.classes.len(),
+            hidden: self.settings.hidden,
+            seed: None,
+        }
+    }
+
     /// The pre-trained model that the run fine-tuned, if it did: where it is said to lie now, or where it lay.
     pub fn pretrained(
         &self,
@@ -138,17 +149,6 @@ impl RunRecord {
             ..self.settings.clone()
         };
         settings.pretrained_base()
-    }
-
-    /// The model, to be built again.
-    pub fn model_spec(&self) -> ModelSpec {
-        ModelSpec {
-            name: self.model,
-            shape: self.shape,
-            classes: self.preparation.classes.len(),
-            hidden: self.settings.hidden,
-            seed: None,
-        }
     }
 
     /// The record as its file holds it.

@@ -301,9 +301,8 @@ impl Settings {
         }
         first!(
             data, csv, parquet, jsonl, images, data_name, text, text_pair, label, classes, schema, declared, about, records,
-            person, persons, records_per_person, test, test_share, standardise, data_dir, features, preset, model, hidden,
-            start, start_sha256, pretrained, pretrained_sha256, adapt, max_tokens, epsilon, delta, noise, score_noise, account,
-            audit,
+            person, persons, records_per_person, test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256,
+            pretrained, pretrained_sha256, adapt, max_tokens, epsilon, delta, noise, score_noise, account, audit,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;

@@ -27,6 +27,7 @@ pub(super) fn attention(
     _: &Tensor<3>,
     _: usize,
     _: Option<&Tensor<4>>,
+    _: bool,
 ) -> Option<Tensor<3>> {
     None
 }

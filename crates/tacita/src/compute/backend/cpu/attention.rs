@@ -57,21 +57,25 @@ fn summed(values: &[f32], full: [usize; 4], shape: [usize; 4]) -> Vec<f32> {
     sums
 }
 
-/// softmax(QKᵀ / √width + added) V of each head.
+/// softmax(QKᵀ / √width + added) V of each head; with `causal`, of the keys up to a query's own place.
 pub(crate) fn attention(
     query: &Tensor<3>,
     key: &Tensor<3>,
     value: &Tensor<3>,
     heads: usize,
     added: Option<&Tensor<4>>,
+    causal: bool,
 ) -> Option<Tensor<3>> {
-    let ([batch, queries, row], [_, keys, _]) = (query.dims(), key.dims());
+    let ([batch, queries, row], [_, keys, key_row]) = (query.dims(), key.dims());
+    let width = row / heads;
     let sizes = Sizes {
         batch,
         queries,
         keys,
         heads,
-        width: row / heads,
+        key_heads: key_row / width,
+        causal,
+        width,
     };
     let shape = added.map(|added| added.dims());
     if shape.is_some_and(|shape| shape[3] != keys) {
