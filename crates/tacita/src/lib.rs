@@ -116,7 +116,7 @@ mod training;
 
 pub use compute::backend::ops;
 pub use compute::layers;
-pub use mechanism::{noise, session};
+pub use mechanism::{noise, ranks, session};
 pub use sensitivity::{clipping, gradient, tape};
 pub use training::{optim, testkit};
 
@@ -129,6 +129,7 @@ pub use mechanism::keys::Keys;
 pub use mechanism::ledger_file::{
     AccountOfRun, Binding, LedgerFileError, LedgerLabel, LedgerRecord, SealedCanaries, SearchKind,
     SearchOfRun, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file,
+    take_over as take_over_ledger,
 };
 pub use mechanism::plan::{
     Budget, CheckedPlan, Claim, Clipping, PaperAccountant, Plan, PlanError, TAIL_SHARE,

@@ -2,6 +2,7 @@
 
 mod clipper;
 mod online;
+mod over_ranks;
 mod quantile;
 mod room;
 mod rule;
@@ -12,6 +13,7 @@ pub use crate::sensitivity::grouping::{Grouping, GroupingError, Groups, NamedGro
 pub(crate) use clipper::{ClippedSums, Clipper, SideQuery, SideSums};
 pub(crate) use online::sign;
 pub use online::{DirectionNoise, Online, OnlineRule};
+pub(crate) use over_ranks::StepLayout;
 pub use quantile::Quantile;
 pub(crate) use room::{MOST_SHARE, largest_share};
 #[cfg(test)]
