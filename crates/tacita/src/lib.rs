@@ -72,7 +72,7 @@
 //!
 //! | folder | public names | for the guarantee |
 //! |---|---|---|
-//! | `mechanism/` | [`Plan`], [`session`], [`noise`], [`Keys`], the ledger file | must be right |
+//! | `mechanism/` | [`Plan`], [`session`], [`ranks`], [`noise`], [`Keys`], the ledger file | must be right |
 //! | `sensitivity/` | [`Records`], [`tape`], [`gradient`], [`clipping`] | must be right; `PROOF.md` is the argument |
 //! | `compute/` | [`layers`], [`ops`] | must only keep samples apart: a wrong gradient cannot break privacy |
 //! | `training/` | [`Trainer`], [`optim`], [`Checkpoint`], [`Report`], [`testkit`] | post-processing |
@@ -86,6 +86,7 @@
 //! - **A budget that cannot be forgotten**: [`Noisy`] values come from [`OpenRound::release`] alone, and it writes
 //!   the ledger first.
 //! - **Policies as independent values**: clipping rule, grouping, threshold, noise schedule, optimiser, learning rate.
+//! - **Several processes, one run**: sums over [`ranks`] are exact, so their number changes nothing; `tacita` starts them with MPI.
 //! - **Refusals before the first step**: a parameter that is not covered, or a model that mixes records, is an error
 //!   that names the culprit.
 //!
@@ -94,7 +95,6 @@
 //! - Batch normalisation and other layers that mix records: there is no per-sample gradient to clip.
 //! - Protection of a person with several records; see the accounting crate for what such a unit costs.
 //! - Privacy of preprocessing, of settings that were tried on the same data, or of how long a program ran.
-//! - Training on several machines.
 //!
 //! # Cargo features
 //!

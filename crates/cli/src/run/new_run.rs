@@ -10,14 +10,17 @@ use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::{Locations, PartOfSearch, RunFolder, RunRecord, StartedFrom};
 use super::settings::Settings;
-use super::workbench::begun_workbench;
+use super::workbench::{Workbench, begun_workbench};
 use crate::date::today;
 use crate::memory;
+use crate::ranks::{alone, on_first};
 use crate::run_files::RunFiles;
 use crate::version::commit;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::cell::Cell;
 use std::path::Path;
+use std::sync::Arc;
+use tacita::ranks::Ranks;
 use tacita::{LedgerLabel, Opening};
 use tacita_datasets::{DataSet, Opened};
 
@@ -28,6 +31,65 @@ pub fn train(
     search: Option<PartOfSearch>,
     output: Output,
 ) -> Result<Outcome> {
+    let outcome = train_over(&alone(), settings, out, search, output)?;
+    outcome.context("one process is the first rank")
+}
+
+/// The same on several processes, of which this is one. The first alone makes the folder, and has the outcome.
+pub fn train_over(
+    ranks: &Arc<dyn Ranks>,
+    settings: Settings,
+    out: Option<&Path>,
+    search: Option<PartOfSearch>,
+    output: Output,
+) -> Result<Option<Outcome>> {
+    let output = match ranks.is_first() {
+        true => output,
+        false => Output::NONE,
+    };
+    let Prepared {
+        run,
+        opened,
+        bench,
+        start,
+        id,
+    } = ranks.agreed(prepare(settings, search, output))?;
+    let same = run.settings.without_paths().to_toml()?;
+    ranks.same("settings", same.as_bytes())?;
+    same_records(&**ranks, &opened)?;
+    let folder = on_first(&**ranks, || RunFolder::create(out, opened.name()))?;
+    let Some(folder) = folder else {
+        let nowhere = RunFolder::at(Path::new(""));
+        let (open, opening) = begin(ranks, run, opened, start, search, &id, &nowhere)?;
+        return open.train(bench, Some(opening), output);
+    };
+    let settings = run.settings.clone();
+    // A folder that somebody took away tells nothing about what was released.
+    let still_there = Cell::new(false);
+    let made = folder.keep_unless_unspent(search.is_some(), || {
+        let made = begin(ranks, run, opened, start, search, &id, &folder)
+            .and_then(|(open, opening)| open.train(bench, Some(opening), output));
+        still_there.set(folder.path().exists());
+        made
+    });
+    if made.is_err() && still_there.get() && !folder.path().exists() && search.is_none() {
+        // It ended before it released anything. A reservation that cannot be given back stays spent.
+        let _ = reserve::give_back(&settings, &id);
+    }
+    made
+}
+
+/// A run that is certified, with its records and its model, of which nothing is on the disk yet.
+struct Prepared {
+    run: PlannedRun,
+    opened: Opened,
+    bench: Box<dyn Workbench>,
+    start: Option<StartedFrom>,
+    id: String,
+}
+
+/// What every rank does by itself.
+fn prepare(settings: Settings, search: Option<PartOfSearch>, output: Output) -> Result<Prepared> {
     let mut settings = settings.complete()?;
     reserve::check(&settings)?;
     ensure!(
@@ -53,21 +115,13 @@ pub fn train(
     let device = run.settings.device.unwrap_or_default().open()?;
     let (bench, start) = begun_workbench(run.model, weights.as_ref(), &device).map_err(unspent)?;
     let id = identifier(run.settings.seed)?;
-    let folder = RunFolder::create(out, opened.name())?;
-    let settings = run.settings.clone();
-    // A folder that somebody took away tells nothing about what was released.
-    let still_there = Cell::new(false);
-    let made = folder.keep_unless_unspent(search.is_some(), || {
-        let made = begin(run, opened, start, search, &id, &folder)
-            .and_then(|(open, opening)| open.train(bench, Some(opening), output));
-        still_there.set(folder.path().exists());
-        made
-    });
-    if made.is_err() && still_there.get() && !folder.path().exists() && search.is_none() {
-        // It ended before it released anything. A reservation that cannot be given back stays spent.
-        let _ = reserve::give_back(&settings, &id);
-    }
-    made
+    Ok(Prepared {
+        run,
+        opened,
+        bench,
+        start,
+        id,
+    })
 }
 
 /// An identifier that no other run has, unless it repeats one.
@@ -81,6 +135,7 @@ fn identifier(seed: Option<u64>) -> Result<String> {
 /// Writes the ledger's first lines and the record of the run; releases statistics if columns are to be bounded
 /// or scaled by them.
 fn begin<'a>(
+    ranks: &Arc<dyn Ranks>,
     run: PlannedRun,
     opened: Opened,
     start: Option<StartedFrom>,
@@ -89,19 +144,21 @@ fn begin<'a>(
     folder: &'a RunFolder,
 ) -> Result<(OpenRun<'a>, Opening)> {
     // Before anything of the run exists. A search reserves all its runs at once.
-    let reserved = match search {
-        None => run.reserve(id, opened.name(), folder.path())?,
-        Some(_) => None,
-    };
+    let reserved = on_first(&**ranks, || match search {
+        None => run.reserve(id, opened.name(), folder.path()),
+        Some(_) => Ok(None),
+    })?;
+    let reserved = reserved.flatten();
     let (mark, account) = reserved.map_or((None, None), |made| (Some(made.mark), Some(made.facts)));
     // The coins are tossed, kept and sealed before anything is released.
     let coins = match run.settings.audit {
-        Some(count) => Some(CanaryCoins::toss(count, run.settings.seed)?),
+        Some(count) => Some(CanaryCoins::of_first(&**ranks, || {
+            let coins = CanaryCoins::toss(count, run.settings.seed)?;
+            coins.write(folder)?;
+            Ok(coins)
+        })?),
         None => None,
     };
-    if let Some(coins) = &coins {
-        coins.write(folder)?;
-    }
     // The ledger comes first: a folder with a record and without a ledger has lost it.
     let label = LedgerLabel {
         search: search.map(|search| search.in_ledger()),
@@ -110,7 +167,8 @@ fn begin<'a>(
         canaries: coins.as_ref().map(CanaryCoins::seal),
     };
     let (plan, keys) = (run.plan.clone(), run.keys()?);
-    let mut opening = Opening::create_labelled(plan, keys, &folder.ledger(), label)?;
+    let opening = Opening::in_memory(plan, keys).over(ranks.clone())?;
+    let mut opening = opening.into_new_file(&folder.ledger(), label)?;
     let (data, histogram) = with_bounds(opened, &mut opening)?;
     let data = match run.settings.standardises() {
         Some(_) => standardised(data, &mut opening)?,
@@ -140,18 +198,21 @@ fn begin<'a>(
         start,
         search,
     };
-    if search.is_none() {
-        // A search keeps its own, for all its runs.
-        Locations::of(&run.settings).write(folder.path())?;
-    }
-    let text = record.text()?;
-    opening.bind_file(RunFiles::RECORD, text.as_bytes())?;
-    folder.write_record(&record, &text)?;
+    on_first(&**ranks, || {
+        if search.is_none() {
+            // A search keeps its own, for all its runs.
+            Locations::of(&run.settings).write(folder.path())?;
+        }
+        let text = record.text()?;
+        opening.bind_file(RunFiles::RECORD, text.as_bytes())?;
+        folder.write_record(&record, &text)
+    })?;
     let open = OpenRun {
         run,
         record,
         data,
         folder,
+        ranks: ranks.clone(),
     };
     Ok((open, opening))
 }
@@ -165,7 +226,8 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
         Opened::Ready(data) => return Ok((*data, None)),
         Opened::NeedsBounds(table) => table,
     };
-    let rows = (0..table.count()).map(|index| {
+    let own = opening.ranks().share_of(0..table.count());
+    let rows = own.map(|index| {
         let row = table.contributions(index);
         row.into_iter().map(f64::from).collect()
     });
@@ -177,7 +239,17 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
 
 /// The table with its columns centred and scaled by what is released of them first.
 fn standardised(data: DataSet, opening: &mut Opening) -> Result<DataSet> {
-    let released = opening.statistic(data.moments_length()?, data.moments()?)?;
+    let own = opening.ranks().share_of(data.moments()?);
+    let released = opening.statistic(data.moments_length()?, own)?;
     let standard = data.standard(&released.values, released.noise_std)?;
     data.standardised(standard)
+}
+
+/// Refuses ranks that read different records, or the same in another order: one would be counted twice, another not at
+/// all. What they compare never leaves them.
+pub(super) fn same_records(ranks: &dyn Ranks, opened: &Opened) -> Result<()> {
+    if !ranks.is_alone() {
+        ranks.same("data", &opened.digest())?;
+    }
+    Ok(())
 }

@@ -3,17 +3,19 @@
 use super::estimate::{Estimate, estimate};
 use super::evaluate::{evaluate, mean};
 use super::initial_weights::InitialWeights;
+use super::open_run::OpenRun;
 use super::planned_run::PlannedRun;
 use super::run_folder::{RunFolder, StartedFrom};
 use super::stop::stop_requested;
 use crate::models::{Bench, Erase, Kind, ModelSpec, Score, Scored};
+use crate::ranks::Shard;
 use crate::utility::{self, Divergence};
 use anyhow::{Context, Result};
 use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
 use std::path::Path;
 use tacita::{Opening, Progress, Report, Session, Trained};
-use tacita_datasets::{DataSet, RecordSet, Target, chunks, chunks_of_one_size};
+use tacita_datasets::{RecordSet, Target, chunks, chunks_of_one_size};
 
 /// Records of one batch of predictions.
 const CHUNK: usize = 500;
@@ -38,9 +40,7 @@ pub trait Workbench {
     /// Trains by the plan, from the opening of a new run, or from the checkpoint of the folder.
     fn train(
         self: Box<Self>,
-        run: &PlannedRun,
-        data: &DataSet,
-        folder: &RunFolder,
+        open: &OpenRun<'_>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench>;
@@ -167,14 +167,19 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
 
     fn train(
         self: Box<Self>,
-        run: &PlannedRun,
-        data: &DataSet,
-        folder: &RunFolder,
+        open: &OpenRun<'_>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench> {
         let Self { model, device, .. } = *self;
-        let records: &R = taken(&data.training)?;
+        let OpenRun {
+            run,
+            data,
+            folder,
+            ranks,
+            ..
+        } = open;
+        let records = &Shard::of(taken::<R>(&data.training)?, &**ranks);
         let public_test = data.test.as_ref().filter(|test| test.declared_public);
         let public_test: Option<&R> = (public_test.map(|test| taken(&test.records))).transpose()?;
         let trainer = run
@@ -182,6 +187,7 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
             .ledger(folder.ledger())
             .checkpoint(folder.checkpoint(), run.checkpoint_every())
             .stop_when(stop_requested)
+            .ranks(ranks.clone())
             .on_step(|at, model: &M| {
                 watch(at, &|| {
                     let test = public_test.filter(|test| test.count() > 0)?;
