@@ -199,17 +199,15 @@ fn ranks_that_read_different_records_or_settings_are_refused() {
     }
 }
 
-/// The process that had a run may be on another machine.
 #[test]
-fn a_run_that_another_machine_may_have_is_taken_over_on_demand_only() {
-    let corner = empty("ranks", "taken-over");
+fn a_run_that_ended_in_order_leaves_no_claim() {
+    let corner = empty("ranks", "no-claim");
     let out = corner.join("run");
     let small = [
         "train", "--quiet", "--model", "logistic", "--noise", "2", "--delta", "1e-5",
     ];
     let arguments = [&small[..], &["--steps", "3", "--out", path(&out)]].concat();
     assert!(command(&arguments).output().unwrap().status.success());
-    // In order: no claim is left.
     assert!(
         !common::files(&out)
             .iter()

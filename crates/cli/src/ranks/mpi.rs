@@ -106,8 +106,9 @@ pub(super) fn run_several(
         }
         Err(error) if mpi.rank() > 0 => {
             // Of what the first rank says itself nothing is said again.
-            if !matches!(error.downcast_ref(), Some(RanksError::OtherRank)) {
-                eprintln!("error on rank {}: {error:#}", mpi.rank());
+            let error = format!("{error:#}");
+            if !error.contains(&RanksError::OtherRank.to_string()) {
+                eprintln!("error on rank {}: {error}", mpi.rank());
             }
             if !together {
                 mpi.universe.world().abort(i32::from(BAD_INPUT));
@@ -159,7 +160,7 @@ impl Ranks for Mpi {
     fn all(&self, fine: bool) -> Result<bool, RanksError> {
         let (fine, mut all) = ([i32::from(fine)], [0]);
         let world = self.universe.world();
-        self.waiting(|| world.all_reduce_into(&fine, &mut all, SystemOperation::min()));
+        self.waiting(|| world.all_reduce_into(&fine[..], &mut all[..], SystemOperation::min()));
         self.failed_together.fetch_or(all == [0], Ordering::SeqCst);
         Ok(all == [1])
     }

@@ -59,7 +59,7 @@ pub fn train_over(
     same_records(&**ranks, &opened)?;
     let folder = on_first(&**ranks, || RunFolder::create(out, opened.name()))?;
     let Some(folder) = folder else {
-        let nowhere = RunFolder::at(Path::new(""));
+        let nowhere = RunFolder::of_other_rank();
         let (open, opening) = begin(ranks, run, opened, start, search, &id, &nowhere)?;
         return open.train(bench, Some(opening), output);
     };

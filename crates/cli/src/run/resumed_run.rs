@@ -55,7 +55,7 @@ pub fn resume_over(
         Ok((folder, record))
     })?;
     let Some((folder, record)) = opened else {
-        let nowhere = RunFolder::at(Path::new(""));
+        let nowhere = RunFolder::of_other_rank();
         return resume_as(
             ranks,
             &nowhere,

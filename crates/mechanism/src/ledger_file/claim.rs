@@ -50,8 +50,12 @@ impl Claim {
     /// Makes the next claim, on a ledger that this process has locked. Refused while the process of the last one may
     /// still run.
     pub fn make(ledger: &Path) -> Result<Self, LedgerFileError> {
+        Self::make_if(ledger, lock_can_be_trusted(ledger))
+    }
+
+    fn make_if(ledger: &Path, lock_tells: bool) -> Result<Self, LedgerFileError> {
         let newest = newest(ledger)?;
-        if newest > 0 && !lock_can_be_trusted(ledger) {
+        if newest > 0 && !lock_tells {
             let holder = read(ledger, newest)?;
             let of_this_machine = holder
                 .and_then(|holder| holder.machine)
@@ -268,6 +272,33 @@ mod tests {
         assert!(first.check().is_err());
         drop(first);
         again.check().unwrap();
+    }
+
+    /// On a file system that machines share.
+    #[test]
+    fn a_claim_that_another_machine_may_hold_is_taken_over_on_demand_only() {
+        let folder = Folder::new("shared");
+        let ledger = folder.ledger();
+        // None is left by a process that ended in order.
+        drop(Claim::make_if(&ledger, false).unwrap());
+        // One of this machine, whose process is dead: the lock was had.
+        std::mem::forget(Claim::make_if(&ledger, false).unwrap());
+        let mut claim = Claim::make_if(&ledger, false).unwrap();
+        assert_eq!(claim.number, 2);
+        for machine in [Some("another".to_string()), None] {
+            claim.holder.machine = machine;
+            fs::write(file(&ledger, 2), serde_json::to_vec(&claim.holder).unwrap()).unwrap();
+            let refused = Claim::make_if(&ledger, false);
+            assert!(matches!(refused, Err(LedgerFileError::MayBeRunning { .. })));
+            // A person says so; or the file system is of this machine.
+            claim.check().unwrap();
+        }
+        // One that was cut short by a crash.
+        fs::write(file(&ledger, 2), "{\"id\":").unwrap();
+        assert!(Claim::make_if(&ledger, false).is_err());
+        take_over(&ledger).unwrap();
+        assert!(claim.check().is_err());
+        Claim::make_if(&ledger, false).unwrap().check().unwrap();
     }
 
     #[test]
