@@ -35,7 +35,7 @@ pub enum RanksError {
     OtherRank,
     /// A rank is gone, or the network is.
     #[error(
-        "another rank of the run is gone ({what}); what the ledger holds stays spent, and `tacita resume` goes on with \
+        "another rank of the run is gone ({what}); what the ledger holds stays spent, and `tacita resume` continues with \
          any number of ranks"
     )]
     Lost {
