@@ -58,7 +58,7 @@ pub fn run(
 }
 
 #[cfg(feature = "mpi")]
-use mpi::run_several;
+use self::mpi::run_several;
 
 #[cfg(not(feature = "mpi"))]
 fn run_several(

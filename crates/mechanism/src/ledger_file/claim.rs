@@ -95,7 +95,11 @@ impl Claim {
             created.sync_all()?;
             sync_directory(&path)
         });
-        written.map_err(failed)?;
+        if let Err(error) = written {
+            // On a full disk: nobody holds it.
+            let _ = fs::remove_file(&path);
+            return Err(failed(error));
+        }
         // Whoever made these has been fenced off: it finds its claim gone.
         for older in (1..=newest).rev().map(|number| file(ledger, number)) {
             if fs::remove_file(older).is_err() {
