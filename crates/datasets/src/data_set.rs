@@ -65,10 +65,13 @@ impl DataSet {
         Ok(moments_length(self.table()?.1))
     }
 
-    /// The moments of each training record: vectors of norm at most 1.
+    /// The moments of each training record, or the mean of each person's: vectors of norm at most 1.
     pub fn moments(&self) -> Result<impl Iterator<Item = Vec<f64>> + '_> {
         let (rows, cells) = self.table()?;
-        Ok((0..self.training.count()).map(move |index| moments(cells, &rows.row(index))))
+        Ok(self
+            .training
+            .targets()
+            .of_each_unit(move |index| moments(cells, &rows.row(index))))
     }
 
     /// Means and spreads of the columns from the noisy sum of all moments.

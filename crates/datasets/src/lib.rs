@@ -64,7 +64,7 @@ pub use own::{
     Field, Format, Hint, InputOptions, Inputs, NewInput, Opened, Problem, Seen, Take, TestChoice,
     Unbounded, fields, read_inputs, skeleton,
 };
-pub use preparation::{Basis, Features, InputPreparation, Preparation};
+pub use preparation::{Basis, Features, InputPreparation, Preparation, SplitText, Subwords};
 pub use records::{
     Cell, ImageSize, Images, ROW_LENGTH, RecordSet, RowLayout, Rows, Shape, Standard, Targets,
     Tokens, chunks, chunks_of_one_size,
@@ -131,10 +131,17 @@ pub struct Options {
     pub estimate_bounds: bool,
     /// Handcrafted features instead of pixels or words.
     pub features: Option<Features>,
+    /// Tokens of a pre-trained model instead of words.
+    pub subwords: Option<Subwords>,
+    /// The field of the second text of a pair.
+    pub second_text: Option<String>,
     /// The public name of the user's own data, which are never named by their path.
     pub data_name: Option<String>,
     /// What becomes of the user's records that cannot be used.
     pub bad_records: BadRecords,
+    /// Of each person only the first so many records are kept, each a unit of its own; none if all are, and a person is
+    /// the unit.
+    pub kept_of_a_person: Option<u64>,
 }
 
 impl Source {
@@ -157,7 +164,7 @@ impl Options {
 
     /// The declared number of records to train on: those that are held out are not among them.
     pub fn declared_count(&self) -> Option<u64> {
-        self.test.public_count(&self.schema)
+        self.test.public_count(&self.schema, self.kept_of_a_person)
     }
 }
 

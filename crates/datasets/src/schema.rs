@@ -24,6 +24,8 @@ use std::path::Path;
 /// ```toml
 /// records = 5000                    # how many there are, if that is public
 /// bad-rows = "drop"                 # the rule for records that cannot be used, and the only one
+/// person = "patient"                # who a record belongs to, if the guarantee is to be for people
+/// persons = 800                     # how many there are, if that is public; records need not be said then
 ///
 /// [label]
 /// column = "outcome"
@@ -46,6 +48,12 @@ use std::path::Path;
 pub struct Schema {
     /// The number of records, where it is public.
     pub records: Option<u64>,
+    /// The column or field that tells whose a record is; of images, `folder`. Nothing is learned from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// The number of people, where it is public.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persons: Option<u64>,
     /// What to do with a record that cannot be read.
     #[serde(alias = "bad_rows")]
     pub bad_rows: BadRows,
@@ -170,8 +178,12 @@ impl Schema {
             );
         }
         let named = || {
-            let others =
-                |name: &&String| *name != label && !name.is_empty() && !self.label.uses(name);
+            let others = |name: &&String| {
+                *name != label
+                    && !name.is_empty()
+                    && !self.label.uses(name)
+                    && !self.is_person(name)
+            };
             header.iter().filter(others)
         };
         let undeclared: Vec<&String> = named()
@@ -182,11 +194,14 @@ impl Schema {
             "{}",
             undeclared::message(&undeclared)
         );
-        let mut columns = Vec::new();
+        let (mut columns, mut wrong) = (Vec::new(), Vec::new());
         for (name, declared) in named().filter_map(|name| self.columns.get_key_value(name)) {
-            let column = declared.column(name, estimate);
-            columns.extend(column.with_context(|| format!("column `{name}`"))?);
+            match declared.column(name, estimate) {
+                Ok(column) => columns.extend(column),
+                Err(error) => wrong.push(format!("column `{name}`: {error:#}")),
+            }
         }
+        ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
         ensure!(!columns.is_empty(), "no column is left to learn from");
         Ok(TablePreparation {
             columns,
@@ -199,7 +214,7 @@ impl Schema {
     fn used(&self, estimate: bool) -> Result<Vec<Column>> {
         let mut used = Vec::new();
         for (name, declared) in &self.columns {
-            if !self.label.uses(name) {
+            if !self.label.uses(name) && !self.is_person(name) {
                 let column = declared.column(name, estimate);
                 used.extend(column.with_context(|| format!("column `{name}`"))?);
             }
@@ -219,11 +234,32 @@ impl Schema {
         Ok((!used.is_empty()).then(|| used.iter().map(Column::width).sum()))
     }
 
+    /// Whether a column tells whose a record is.
+    fn is_person(&self, name: &str) -> bool {
+        self.person.as_deref() == Some(name)
+    }
+
+    /// Refuses declarations of people that contradict each other.
+    pub fn check_person(&self) -> Result<()> {
+        let Some(person) = &self.person else {
+            ensure!(
+                self.persons.is_none(),
+                "--persons says how many people there are; say whose a record is too, with --person COLUMN"
+            );
+            return Ok(());
+        };
+        ensure!(
+            !self.label.uses(person) && self.label.column.as_ref() != Some(person),
+            "column `{person}` cannot tell whose a record is and be learned from; give --person another one"
+        );
+        Ok(())
+    }
+
     /// Columns that are used although their names are like those of identifiers. Only the names are looked at.
     pub fn identifiers(&self) -> Vec<&str> {
         let used = |(name, declared): &(&String, &ColumnSchema)| {
             let ignored = matches!(declared.kind(), Ok(ColumnKind::Ignored) | Err(_));
-            !ignored && !self.label.uses(name)
+            !ignored && !self.label.uses(name) && !self.is_person(name)
         };
         (self.columns.iter().filter(used))
             .map(|(name, _)| name.as_str())

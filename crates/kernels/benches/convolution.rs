@@ -111,13 +111,13 @@ fn convolutions(wanted: &str) {
         // A gigabyte of gradients measures the machine's memory, not the kernel.
         if geometry.batch * geometry.weights() < 1 << 26 {
             report(quickest(|| {
-                convolution::per_sample_weight_gradients(&geometry, &x, &dy)
+                convolution::per_sample_weight_gradients(&geometry, &x, &dy, 1)
             }));
         } else {
             print!("{:17}", "");
         }
         report(quickest(|| {
-            convolution::per_sample_norms(&geometry, &x, &dy)
+            convolution::per_sample_norms(&geometry, &x, &dy, 1)
         }));
         report(quickest(|| convolution::gram_norms(&geometry, &x, &dy)));
         println!();

@@ -87,13 +87,14 @@
 //!   the ledger first.
 //! - **Policies as independent values**: clipping rule, grouping, threshold, noise schedule, optimiser, learning rate.
 //! - **Several processes, one run**: sums over [`ranks`] are exact, so their number changes nothing; `tacita` starts them with MPI.
+//! - **The unit may be a person** with several records: a step draws people, bounds how many records of each take part,
+//!   and clips each person's gradient once ([`Plan::records_per_unit`]).
 //! - **Refusals before the first step**: a parameter that is not covered, or a model that mixes records, is an error
 //!   that names the culprit.
 //!
 //! It does not do these things:
 //!
 //! - Batch normalisation and other layers that mix records: there is no per-sample gradient to clip.
-//! - Protection of a person with several records; see the accounting crate for what such a unit costs.
 //! - Privacy of preprocessing, of settings that were tried on the same data, or of how long a program ran.
 //!
 //! # Cargo features
@@ -134,7 +135,7 @@ pub use mechanism::ledger_file::{
 pub use mechanism::plan::{
     Budget, CheckedPlan, Claim, Clipping, PaperAccountant, Plan, PlanError, TAIL_SHARE,
 };
-pub use mechanism::sampling::SamplingError;
+pub use mechanism::sampling::{SamplingError, Units};
 pub use mechanism::schedule::{NoiseDecay, NoiseSchedule};
 pub use mechanism::search::{SearchCertificate, SearchDraw, SearchError};
 pub use mechanism::session::{

@@ -4,6 +4,7 @@ use crate::run::Settings;
 use anyhow::{Result, ensure};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use tacita::Units;
 use tacita_accounting::decimal::count;
 use tacita_datasets::{self as datasets, BadRecords, Listed, Opened, Source};
 
@@ -99,23 +100,36 @@ fn listed(bad: &[Listed], args: &Args) -> String {
 
 /// How many records of each class there are.
 fn counted(opened: &Opened) -> String {
-    let (classes, declared, training, test) = match opened {
+    let (classes, declared, training, test, people) = match opened {
         Opened::Ready(data) => (
             data.classes(),
             data.public_count,
             data.training.labels(),
             data.test.as_ref().map(|test| test.records.labels()),
+            data.training.targets().people(),
         ),
         Opened::NeedsBounds(table) => {
             let (training, test) = table.labels();
-            (table.classes(), table.public_count(), training, test)
+            let people = table.people();
+            (
+                table.classes(),
+                table.public_count(),
+                training,
+                test,
+                people,
+            )
         }
     };
     let mut text = part("To train on", training, classes);
+    text += &people.map_or_else(String::new, of_people);
+    let there = people.map_or(training.len(), Units::count);
     text += &match declared {
         Some(declared) => {
-            let note = far(declared, training.len() as u64);
+            let note = far(declared, there as u64);
             format!("  declared: {}{note}\n", count(declared))
+        }
+        None if people.is_some() => {
+            "  no number is declared; --persons N is needed to train\n".to_string()
         }
         None => "  no number is declared; --records N is needed to train\n".to_string(),
     };
@@ -123,6 +137,21 @@ fn counted(opened: &Opened) -> String {
         text += &part("To test on", test, classes);
     }
     text
+}
+
+/// How many people there are, and how many records they have.
+fn of_people(people: &Units) -> String {
+    let mut sizes: Vec<usize> = (0..people.count())
+        .map(|person| people.records(person).len())
+        .collect();
+    sizes.sort_unstable();
+    let (Some(most), Some(middle)) = (sizes.last(), sizes.get(sizes.len() / 2)) else {
+        return "  nobody: no record says whose it is\n".into();
+    };
+    format!(
+        "  of {} people, who have {middle} records in the middle and {most} at most\n",
+        count(sizes.len() as u64)
+    )
 }
 
 /// What to say if the declared number is far from the true one.

@@ -1,8 +1,8 @@
 //! The records of one rank.
 
 use burn::tensor::Device;
-use tacita::Records;
 use tacita::ranks::Ranks;
+use tacita::{Records, Units};
 
 /// Every record of a data set whose number is one of this rank's; the others are never looked at.
 pub(crate) struct Shard<'a, R> {
@@ -33,6 +33,11 @@ impl<R: Records> Records for Shard<'_, R> {
 
     fn weight(&self, own: usize) -> f32 {
         self.records.weight(self.ranks.number_of(own))
+    }
+
+    /// A run whose unit has several records is refused on several ranks.
+    fn units(&self) -> Option<&Units> {
+        self.records.units().filter(|_| self.ranks.is_alone())
     }
 
     fn synthetic(&self, seeds: &[u64], device: &Device) -> R::Batch {

@@ -42,6 +42,11 @@ fn large_delta(facts: &Facts) -> Option<String> {
 }
 
 fn unit(facts: &Facts) -> String {
+    if facts.data.records_per_person.is_some() {
+        return "It holds for one person, as far as equal identifiers say who is one: whoever has several identifiers is \
+                protected less, and people who share one are protected together."
+            .to_string();
+    }
     match facts.plan.records_per_unit() {
         1 => {
             "It holds for one record. A person with several records is protected less: for k records ε \

@@ -101,8 +101,11 @@ pub struct Data {
     pub licence: String,
     /// What one record is, such as `one image of a handwritten digit`.
     pub record: String,
-    /// Records as declared: the sampling rate comes from it.
+    /// Records as declared, or people, if the unit of privacy is a person: the sampling rate comes from it.
     pub public_record_count: u64,
+    /// Records of a person that take part in a step at most; none if the unit of privacy is one record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records_per_person: Option<u64>,
     /// What to know before trusting results on it.
     pub caveats: Vec<String>,
 }
@@ -237,6 +240,16 @@ pub enum Evaluation {
         /// Standard deviation of the noise in it.
         noise_std: f64,
     },
+}
+
+impl Data {
+    /// What is declared to be counted, in words.
+    pub fn counted(&self) -> &'static str {
+        match self.records_per_person {
+            Some(_) => "people",
+            None => "records",
+        }
+    }
 }
 
 impl Facts {

@@ -25,6 +25,10 @@ pub struct GroupCost {
 pub fn of(facts: &Facts) -> Result<Vec<GroupCost>> {
     let plan = &facts.plan;
     let of_search = matches!(facts.tuning, Tuning::PartOfSearch { .. });
+    if facts.data.records_per_person.is_some() {
+        // The guarantee is for people already, however many records they have.
+        return Ok(Vec::new());
+    }
     if of_search || plan.records_per_unit() != 1 || plan.neighbours() != Neighbours::AddOrRemoveOne
     {
         return Ok(Vec::new());

@@ -16,6 +16,7 @@ mod folder;
 pub mod groups;
 mod nist;
 mod odds;
+mod one_record;
 pub mod page;
 mod registry;
 pub mod risk;
@@ -34,6 +35,7 @@ use figures::{Figures, SideCost};
 use files::FileHashes;
 use groups::GroupCost;
 use odds::Attack;
+use one_record::OneRecord;
 use risk::Risk;
 use serde_json::{Value, json};
 use tacita::LedgerRecord;
@@ -56,6 +58,8 @@ pub struct Report {
     risk: Option<Risk>,
     /// ε of people with several records; empty of a run of a search, and where it means nothing.
     groups: Vec<GroupCost>,
+    /// What is promised about one record, where the unit of privacy is a person.
+    one_record: Option<OneRecord>,
     /// The files of the run, if there is a folder.
     files: Option<FileHashes>,
     /// What its canaries prove, if it had any and they were opened.
@@ -91,6 +95,7 @@ impl Report {
             },
             coin_guess_upper: odds::coin_guess_upper(&curve),
             groups: groups::of(&facts)?,
+            one_record: one_record::of(&facts)?,
             curve,
             files: None,
             audit: None,
@@ -192,7 +197,7 @@ impl Report {
             words::identity(facts, None),
         ]
         .concat();
-        json!({
+        let mut report = json!({
             "tacita_report": 1,
             "private": facts.private(),
             "not_private_because": words::faults(facts),
@@ -213,7 +218,11 @@ impl Report {
             "audit": self.audit.as_ref().map(audit_in_short),
             "caveats": caveats::caveats(facts),
             "facts": facts,
-        })
+        });
+        if let Some(one_record) = self.one_record {
+            report["one_record"] = json!(one_record);
+        }
+        report
     }
 }
 

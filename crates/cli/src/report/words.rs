@@ -78,8 +78,9 @@ pub fn promise(facts: &Facts) -> Vec<Statement> {
 pub fn promise_of_search(facts: &Facts, released: &'static str) -> Vec<Statement> {
     let records = count(facts.data.public_record_count);
     let data = format!(
-        "{}; {records} records, declared as public.",
-        facts.data.name
+        "{}; {records} {}, declared as public.",
+        facts.data.name,
+        facts.data.counted()
     );
     let mut promise = relation(facts);
     promise.push(say("Data set", data));
@@ -111,6 +112,12 @@ fn kept_secret(facts: &Facts) -> &'static str {
 /// Who or what is protected.
 pub fn unit(facts: &Facts) -> String {
     let record = &facts.data.record;
+    if let Some(most) = facts.data.records_per_person {
+        return format!(
+            "One person with all their records, however many (at most {most} of them take part in a step); a record is \
+             {record}."
+        );
+    }
     match facts.plan.records_per_unit() {
         1 => format!("One record: {record}."),
         k => format!("One owner of up to {k} records; a record is {record}."),
@@ -179,6 +186,9 @@ fn sampling(rounds: &[Round]) -> String {
     let mut said: Vec<&str> = Vec::new();
     for round in rounds {
         let text = match round.sampling {
+            Sampling::Poisson { rate } if rate >= 1.0 => {
+                "Poisson at rate 1: every record takes part in every step"
+            }
             Sampling::Poisson { .. } => {
                 "Poisson: every record is drawn on its own in every step, so batches vary in size. \
                  No shuffled epochs"
@@ -204,9 +214,10 @@ fn rate(rounds: &[Round], facts: &Facts) -> String {
         Sampling::Full {} => 1.0,
     });
     format!(
-        "{} per step, for {} records declared as public knowledge.",
+        "{} per step, for {} {} declared as public knowledge.",
         range(shares, plain),
-        count(facts.data.public_record_count)
+        count(facts.data.public_record_count),
+        facts.data.counted()
     )
 }
 
@@ -432,10 +443,15 @@ pub fn all_runs(account: Option<&AccountFacts>) -> Vec<Statement> {
 pub fn delta_and_records(facts: &Facts, figures: &Figures) -> String {
     let records = facts.data.public_record_count.max(1);
     let share = figures.delta * records as f64;
+    let one = match facts.data.records_per_person {
+        Some(_) => "all records of one person",
+        None => "one record",
+    };
     let rule = format!(
-        "A method that published one record chosen at random would have δ = 1/n = {} for the {} declared records",
+        "A method that published {one} chosen at random would have δ = 1/n = {} for the {} declared {}",
         plain((records as f64).recip()),
-        count(records)
+        count(records),
+        facts.data.counted()
     );
     if share >= 1.0 {
         return format!(

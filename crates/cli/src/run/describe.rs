@@ -143,6 +143,7 @@ fn data(record: &RunRecord) -> Data {
             .and_then(|about| about.record.clone())
             .unwrap_or_else(|| one_record.into()),
         public_record_count: record.public_record_count,
+        records_per_person: record.settings.most_records_of_a_person(),
         caveats: record.about.caveats.clone(),
     }
 }
@@ -198,12 +199,27 @@ fn preparation(record: &RunRecord) -> Vec<Preparation> {
         ),
         origin: Origin::Declared,
     });
+    let people = record.settings.most_records_of_a_person().map(|most| Preparation {
+        what: format!(
+            "records with the same identifier are one person's; of whoever has more than {most}, {most} are drawn anew in \
+             every step, and a person's gradient is the mean over them; records that name nobody are left out"
+        ),
+        origin: Origin::Declared,
+    });
+    let kept = record.settings.kept_of_a_person().map(|most| Preparation {
+        what: format!(
+            "records with the same identifier are one person's, of which the first {most} are kept; records that name nobody \
+             are left out"
+        ),
+        origin: Origin::Declared,
+    });
+    let people = people.into_iter().chain(kept);
     let rules = record.settings.own_data().map(|_| LEFT_OUT);
     let rules = rules.into_iter().flatten().map(|what| Preparation {
         what: what.into(),
         origin: Origin::Public,
     });
-    let prepared = prepared.chain(predicted).chain(rules);
+    let prepared = prepared.chain(predicted).chain(people).chain(rules);
     prepared.chain(started).collect()
 }
 

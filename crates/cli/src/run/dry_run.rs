@@ -4,12 +4,13 @@
 use super::estimate::Estimate;
 use super::guard_rails;
 use super::initial_weights::InitialWeights;
+use super::other_way::OtherWay;
 use super::planned_run::PlannedRun;
 use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::StartedFrom;
 use super::settings::Settings;
-use super::workbench::begun_workbench;
+use super::workbench_of_run::workbench_of;
 use crate::memory;
 use anyhow::Result;
 use tacita::AccountStanding;
@@ -23,6 +24,8 @@ pub struct DryRun {
     pub start: Option<StartedFrom>,
     /// The account that has room for it, as it stands before.
     pub account: Option<AccountStanding>,
+    /// What drawing records would take, if the run draws people.
+    pub other_way: Option<OtherWay>,
     /// Time and memory, unless too little is declared to make the model.
     pub estimate: Option<Estimate>,
 }
@@ -41,11 +44,12 @@ pub fn dry_run(settings: Settings) -> Result<DryRun> {
     if declared.input_is_known {
         guard_rails::check_memory(run.model, run.plan.expected_batch(), memory::available())?;
         let device = run.settings.device.unwrap_or_default().open()?;
-        let (bench, from) = begun_workbench(run.model, weights.as_ref(), &device)?;
+        let (bench, from) = workbench_of(&run, weights.as_ref(), &device)?;
         start = from;
         estimate = Some(bench.estimate(&run)?);
     }
     Ok(DryRun {
+        other_way: run.other_way(),
         run,
         start,
         account,

@@ -16,6 +16,7 @@
 //! Everyone takes this road: [`train`] all of it (`new_run.rs`), [`resume`] from a folder that is there
 //! (`resumed_run.rs`), [`dry_run`] up to the planned run. Models are used through [`Workbench`], whatever their types.
 
+mod cached_features;
 pub mod canaries;
 mod course;
 mod describe;
@@ -27,6 +28,7 @@ pub mod initial_weights;
 mod metrics;
 mod new_run;
 mod open_run;
+mod other_way;
 mod outcome;
 mod planned_run;
 mod progress;
@@ -42,12 +44,14 @@ mod spending;
 mod stop;
 mod training;
 mod workbench;
+mod workbench_of_run;
 
 pub use dry_run::{DryRun, dry_run};
 pub use estimate::Estimate;
 pub use evaluate::{evaluate, mean};
 pub use initial_weights::InitialWeights;
 pub use new_run::{train, train_over};
+pub use other_way::OtherWay;
 pub use outcome::{Outcome, Output};
 pub use planned_run::{Committed, DraftRun, PlannedRun, check_noise_leaves_a_signal};
 pub use progress::words;
@@ -57,3 +61,4 @@ pub use run_folder::{Locations, Part, PartOfSearch, RunFolder, RunRecord, Starte
 pub use settings::{Preset, Settings, show_hints};
 pub use stop::{stop_requested, watch_for_stop};
 pub use workbench::{TrainedBench, Workbench, begun_workbench, workbench};
+pub use workbench_of_run::fine_tuned;

@@ -101,8 +101,12 @@ pub fn words(
         ));
     }
     let own = run.settings.own_data().is_some();
+    let counted = match plan.records_per_unit() {
+        Some(_) => "people",
+        None => "records",
+    };
     lines.push(format!(
-        "Training {}{} on {name}, {} records",
+        "Training {}{} on {name}, {} {counted}",
         run.model.name.name(),
         parameters.map_or_else(String::new, |parameters| {
             format!(" ({} parameters)", count(parameters as u64))
@@ -115,6 +119,11 @@ pub fn words(
         plan.expected_batch(),
         plan.rate()
     ));
+    if let Some(most) = plan.records_per_unit() {
+        lines.push(format!(
+            "  unit        one person; at most {most} records of each in a step, drawn anew every time"
+        ));
+    }
     if own {
         // The same words whatever the data: which records those are depends on them.
         lines.push(

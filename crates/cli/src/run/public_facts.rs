@@ -9,7 +9,7 @@ use tacita_datasets::{
 /// What a plan must know of the data, all of it public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicFacts {
-    /// Records as declared.
+    /// Records as declared, or people, if the guarantee is for those.
     pub records: u64,
     /// Input of the model.
     pub shape: Shape,
@@ -40,8 +40,8 @@ impl PublicFacts {
     /// Those of records that are open.
     pub fn of(opened: &Opened) -> Result<Self> {
         let records = opened.public_count().context(
-            "say how many records there are with --records N (rounded is fine): the sampling rate comes from \
-             it, and it is taken as public",
+            "say how many records there are with --records N, or with --person how many people with --persons N (rounded \
+             is fine): the sampling rate comes from it, and it is taken as public",
         )?;
         Ok(Self {
             records,
@@ -72,7 +72,8 @@ impl PublicFacts {
 
     /// Those that follow from what is declared, or published of a public set. No data are opened.
     pub fn declared(settings: &Settings) -> Result<DeclaredFacts> {
-        let (source, options) = (settings.source()?, settings.options(true)?);
+        let (source, options) = (settings.source()?, settings.options_with_model(true)?);
+        options.test.check()?;
         let kind = match (&source, settings.features) {
             (_, Some(Features::Counts)) => InputKind::Counts,
             (
@@ -86,9 +87,13 @@ impl PublicFacts {
         };
         if let Source::Builtin(set) = source {
             let known = known(set);
-            let shape = match settings.features {
-                Some(features) => features.shape(known.shape)?,
-                None => known.shape,
+            let shape = match (settings.features, &options.subwords) {
+                (Some(features), _) => features.shape(known.shape)?,
+                (None, Some(subwords)) => Shape::Tokens {
+                    length: subwords.length,
+                    vocabulary: subwords.vocabulary,
+                },
+                (None, None) => known.shape,
             };
             let facts = Self {
                 records: known.records,
@@ -106,7 +111,8 @@ impl PublicFacts {
             });
         }
         let records = options.declared_count().context(
-            "a dry run opens no file, so say how many records there are with --records N",
+            "a dry run opens no file, so say how many records there are with --records N, or with --person how many \
+             people with --persons N",
         )?;
         let (shape, classes) = declared(&source, &options)?;
         let facts = Self {

@@ -10,7 +10,8 @@ use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::{Locations, RunFolder, RunRecord};
 use super::settings::Settings;
-use super::workbench::{Workbench, begun_workbench};
+use super::workbench::Workbench;
+use super::workbench_of_run::workbench_of;
 use crate::ranks::{alone, on_first};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -161,7 +162,7 @@ fn prepare(
             .map_err(|error| anyhow!("{error:#}; nothing more was spent"))?,
     };
     let device = run.settings.device.unwrap_or_default().open()?;
-    let (bench, _) = begun_workbench(run.model, weights.as_ref(), &device)?;
+    let (bench, _) = workbench_of(&run, weights.as_ref(), &device)?;
     Ok((run, record, data, bench))
 }
 

@@ -105,7 +105,9 @@ impl OpenRun<'_> {
         };
         let (evaluation, utility) = match (outputs, left) {
             (Some(outputs), 1) if plan.scores() == 1 => {
-                let vectors = layout.vectors(&outputs, test.targets());
+                let targets = test.targets();
+                let of_records: Vec<Vec<f64>> = layout.vectors(&outputs, targets).collect();
+                let vectors = targets.of_each_unit(|record| of_records[record].clone());
                 let vectors = self.ranks.share_of(vectors);
                 let released = session.score(layout.length(), vectors)?;
                 let utility = layout.read(&released.values, &target, PRIVATE.into());

@@ -36,7 +36,14 @@ impl OpenRun<'_> {
         };
         watch_for_stop();
         let start = Instant::now();
-        let trained = bench.train(self, opening, &mut watch)?;
+        let trained = bench.train(
+            &self.run,
+            &self.data,
+            self.folder,
+            &self.ranks,
+            opening,
+            &mut watch,
+        )?;
         let seconds = start.elapsed().as_secs_f64();
         let course = course.map_or_else(Vec::new, Course::end);
         let outcome = self.finish(trained, &course)?;

@@ -3,7 +3,6 @@
 use super::estimate::{Estimate, estimate};
 use super::evaluate::{evaluate, mean};
 use super::initial_weights::InitialWeights;
-use super::open_run::OpenRun;
 use super::planned_run::PlannedRun;
 use super::run_folder::{RunFolder, StartedFrom};
 use super::stop::stop_requested;
@@ -14,8 +13,10 @@ use anyhow::{Context, Result};
 use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
 use std::path::Path;
+use std::sync::Arc;
+use tacita::ranks::Ranks;
 use tacita::{Opening, Progress, Report, Session, Trained};
-use tacita_datasets::{RecordSet, Target, chunks, chunks_of_one_size};
+use tacita_datasets::{DataSet, RecordSet, Target, chunks, chunks_of_one_size};
 
 /// Records of one batch of predictions.
 const CHUNK: usize = 500;
@@ -40,7 +41,10 @@ pub trait Workbench {
     /// Trains by the plan, from the opening of a new run, or from the checkpoint of the folder.
     fn train(
         self: Box<Self>,
-        open: &OpenRun<'_>,
+        run: &PlannedRun,
+        data: &DataSet,
+        folder: &RunFolder,
+        ranks: &Arc<dyn Ranks>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench>;
@@ -167,18 +171,14 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
 
     fn train(
         self: Box<Self>,
-        open: &OpenRun<'_>,
+        run: &PlannedRun,
+        data: &DataSet,
+        folder: &RunFolder,
+        ranks: &Arc<dyn Ranks>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench> {
         let Self { model, device, .. } = *self;
-        let OpenRun {
-            run,
-            data,
-            folder,
-            ranks,
-            ..
-        } = open;
         let records = &Shard::of(taken::<R>(&data.training)?, &**ranks);
         let public_test = data.test.as_ref().filter(|test| test.declared_public);
         let public_test: Option<&R> = (public_test.map(|test| taken(&test.records))).transpose()?;

@@ -1,6 +1,6 @@
 //! Images in a folder for each class.
 
-use super::{TestChoice, data_set};
+use super::{People, Person, TestChoice, data_set};
 use crate::Options;
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::data_set::DataSet;
@@ -20,11 +20,21 @@ const ENDS: [&str; 9] = [
 /// Folders in folders, so that a link to a folder above ends somewhere.
 const DEEPEST: usize = 16;
 
-type Part = (Vec<u8>, Vec<u16>);
+type Part = (Vec<u8>, Vec<u16>, People);
+
+/// What `person` must be of images: the folder in the folder of the class.
+const FOLDER: &str = "folder";
 
 /// Opens the folder and, if there is one, the test folder.
 pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
     options.test.check()?;
+    if let Some(person) = &options.schema.person {
+        ensure!(
+            person == FOLDER,
+            "images have no columns: with --person folder the name of the folder in the folder of the class tells whose an \
+             image is, got --person {person}"
+        );
+    }
     let picture = options.schema.picture()?;
     let classes = classes(folder, options)?;
     let weights = class_weights(options)?;
@@ -32,17 +42,18 @@ pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
         classes: &classes,
         picture: &picture,
         bad_records: &options.bad_records,
+        people: People::none(options),
     };
     let preparation = Preparation {
         input: Features::of_images(options.features, picture)?,
         classes: classes.clone(),
     };
-    let records = |(bytes, labels): Part| {
+    let records = |(bytes, labels, people): Part| {
         let values = Values {
             bytes,
             ..Values::default()
         };
-        let targets = Targets::by_class(labels, &weights);
+        let targets = people.own(Targets::by_class(labels, &weights));
         preparation.records(values, targets, None)
     };
     let read = |folder: &Path, test: &TestChoice| reader.read(folder, test);
@@ -57,14 +68,19 @@ pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
 }
 
 /// All images of the folders of known classes.
-pub(crate) fn class_folders(folder: &Path, classes: &[String], picture: &Picture) -> Result<Part> {
+pub(crate) fn class_folders(
+    folder: &Path,
+    classes: &[String],
+    picture: &Picture,
+) -> Result<(Vec<u8>, Vec<u16>)> {
     let reader = Reader {
         classes,
         picture,
         bad_records: &BadRecords::Refuse,
+        people: People::Unasked,
     };
-    let [all, _] = reader.read(folder, &TestChoice::None)?;
-    Ok(all)
+    let [(pixels, labels, _), _] = reader.read(folder, &TestChoice::None)?;
+    Ok((pixels, labels))
 }
 
 /// The declared classes, or the names of the folders where those are declared public.
@@ -132,10 +148,33 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
+/// An image that was read.
+struct Image {
+    held_out: bool,
+    values: Vec<u8>,
+    label: u16,
+    person: Option<Person>,
+}
+
+/// The name of the folder, in that of the class, that an image lies in; empty if it lies in none.
+fn person_of(image: &Path, class: &Path) -> Vec<u8> {
+    let inside = image.strip_prefix(class).unwrap_or(image);
+    let mut parts = inside.components();
+    let first = parts.next();
+    match parts.next() {
+        Some(_) => first.map_or_else(Vec::new, |name| {
+            name.as_os_str().as_encoded_bytes().to_vec()
+        }),
+        None => Vec::new(),
+    }
+}
+
 struct Reader<'a> {
     classes: &'a [String],
     picture: &'a Picture,
     bad_records: &'a BadRecords,
+    /// Nobody's records yet; unless nobody asks, a folder of a class has a folder for each person.
+    people: People,
 }
 
 impl Reader<'_> {
@@ -151,18 +190,32 @@ impl Reader<'_> {
             let folder = folder.join(class);
             if folder.is_dir() || matches!(self.bad_records, BadRecords::Refuse) {
                 let images = self::files(&folder)?;
-                files.extend(images.into_iter().map(|path| (path, label as u16)));
+                let of_class = images.into_iter().map(|path| {
+                    let asked = self.people != People::Unasked;
+                    let person = asked.then(|| person_of(&path, &folder));
+                    (path, label as u16, person)
+                });
+                files.extend(of_class);
             }
         }
         let images = files
             .par_iter()
-            .map(|(path, label)| self.image(path, *label, test))
+            .map(|(path, label, person)| self.image(path, *label, person.as_deref(), test))
             .collect::<Result<Vec<_>>>()?;
-        let mut parts = [Part::default(), Part::default()];
-        for (held_out, values, label) in images.into_iter().flatten() {
-            let (pixels, labels) = &mut parts[usize::from(held_out)];
-            pixels.extend(values);
-            labels.push(label);
+        let none = || (Vec::new(), Vec::new(), self.people.clone());
+        let mut parts: [Part; 2] = [none(), none()];
+        for Image {
+            held_out,
+            values,
+            label,
+            person,
+        } in images.into_iter().flatten()
+        {
+            let (pixels, labels, people) = &mut parts[usize::from(held_out)];
+            if people.keeps(person) {
+                pixels.extend(values);
+                labels.push(label);
+            }
         }
         Ok(parts)
     }
@@ -171,8 +224,9 @@ impl Reader<'_> {
         &self,
         path: &Path,
         label: u16,
+        person: Option<&[u8]>,
         test: &TestChoice,
-    ) -> Result<Option<(bool, Vec<u8>, u16)>> {
+    ) -> Result<Option<Image>> {
         let record = std::fs::read(path)
             .map_err(|error| {
                 BadRecord::new("cannot be read")
@@ -180,12 +234,20 @@ impl Reader<'_> {
                     .into()
             })
             .and_then(|bytes| {
-                let held_out = test.holds_out([bytes.as_slice(), &label.to_le_bytes()]);
+                let person = person.map(|name| Person::new(name, FOLDER)).transpose()?;
+                let held_out = test.holds_out_of(person.as_ref(), || {
+                    test.holds_out([bytes.as_slice(), &label.to_le_bytes()])
+                });
                 let values = self.picture.prepare(&bytes).map_err(|error| {
                     let cause = format!(" ({})", error.root_cause());
                     BadRecord::new("not a readable image").hint(cause)
                 })?;
-                Ok((held_out, values, label))
+                Ok(Image {
+                    held_out,
+                    values,
+                    label,
+                    person,
+                })
             });
         let place = || (path.display().to_string(), None);
         self.bad_records.kept(record, place)

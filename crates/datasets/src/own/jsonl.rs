@@ -2,7 +2,7 @@
 
 use super::characters::{bytes, characters_of_records};
 use super::json_lines::{Line, Lines, object};
-use super::{TestChoice, data_set};
+use super::{People, Person, TestChoice, data_set};
 use crate::Options;
 use crate::bad_record::BadRecord;
 use crate::data_set::DataSet;
@@ -20,7 +20,7 @@ use std::path::Path;
 /// Words of a text that are used unless declared otherwise.
 const LENGTH: usize = 256;
 
-type Part = (Values, Targets);
+type Part = (Values, Targets, People);
 
 /// Opens the file and, if there is one, the test file.
 pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet> {
@@ -41,7 +41,9 @@ pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet
         vectors: vectors.as_deref(),
         options,
     };
-    let records = |(values, labels): Part| preparation.records(values, labels, vectors.clone());
+    let records = |(values, labels, people): Part| {
+        preparation.records(values, people.own(labels), vectors.clone())
+    };
     let read = |file: &Path, test: &TestChoice| reader.file(file, test);
     data_set(file, "texts", options, preparation.clone(), read, records)
 }
@@ -52,6 +54,10 @@ pub(crate) fn shape(options: &Options) -> Result<Option<Shape>> {
         InputPreparation::Words(words) => Some(Shape::Tokens {
             length: words.length,
             vocabulary: words.vocabulary,
+        }),
+        InputPreparation::Subwords(subwords) => Some(Shape::Tokens {
+            length: subwords.length,
+            vocabulary: subwords.vocabulary,
         }),
         InputPreparation::Counts(counts) => Some(Shape::Rows {
             width: counts.buckets,
@@ -82,25 +88,47 @@ impl Reader<'_> {
     /// The texts to train on and those held out.
     fn read(&self, path: &Path, file: Box<dyn Read>, test: &TestChoice) -> Result<[Part; 2]> {
         let mut lines = Lines::new(file);
-        let none = || (Values::default(), Targets::of(self.target));
+        let none = || {
+            (
+                Values::default(),
+                Targets::of(self.target),
+                People::none(self.options),
+            )
+        };
         let mut parts = [none(), none()];
         while let Some(Line { number, bytes }) = lines.next()? {
             let record = bytes.and_then(|bytes| self.record(bytes));
             let place = || (path.display().to_string(), Some(number));
-            if let Some((text, truth, weight)) = self.options.bad_records.kept(record, place)? {
-                let held_out = test.holds_out([text.as_bytes(), &truth.bytes()]);
-                let (values, labels) = &mut parts[usize::from(held_out)];
-                self.preparation
-                    .push(Input::Text(&text), self.vectors, values)?;
+            if let Some((texts, truth, weight, person)) =
+                self.options.bad_records.kept(record, place)?
+            {
+                let held_out = test.holds_out_of(person.as_ref(), || {
+                    let truth_bytes = truth.bytes();
+                    let fields = texts.iter().map(String::as_bytes);
+                    test.holds_out(fields.chain([truth_bytes.as_slice()]))
+                });
+                let (values, labels, people) = &mut parts[usize::from(held_out)];
+                if !people.keeps(person) {
+                    continue;
+                }
+                let input = match &texts[..] {
+                    [text, second] => Input::Pair(text, second),
+                    texts => Input::Text(&texts[0]),
+                };
+                self.preparation.push(input, self.vectors, values)?;
                 labels.push(truth, (!self.weighting.is_even()).then_some(weight))?;
             }
         }
         Ok(parts)
     }
 
-    fn record(&self, line: &[u8]) -> Result<(String, Truth, f32)> {
+    /// The text of a record, or its two texts, what is to be predicted, its weight, and whose it is.
+    fn record(&self, line: &[u8]) -> Result<(Vec<String>, Truth, f32, Option<Person>)> {
         let object = object(line)?;
-        let text = text(&object, self.text)?;
+        let mut texts = vec![text(&object, self.text)?.to_string()];
+        if let Some(second) = &self.options.second_text {
+            texts.push(text(&object, second)?.to_string());
+        }
         let truth = match (self.target, field(&object, &self.fields[0])?) {
             // A list in JSON needs no separator.
             (Target::Labels { names, .. }, Value::Array(items)) => {
@@ -117,7 +145,19 @@ impl Reader<'_> {
         let column = self.weighting.column.as_ref();
         let weight = column.map(|(name, _)| plain(&object, name)).transpose()?;
         let weight = self.weighting.of(&truth, weight.as_deref())?;
-        Ok((text.to_string(), truth, weight))
+        let person = self.options.schema.person.as_ref();
+        let person = person.map(|name| person_in(&object, name)).transpose()?;
+        Ok((texts, truth, weight, person))
+    }
+}
+
+/// Whose a record is.
+fn person_in(object: &Map<String, Value>, name: &str) -> Result<Person> {
+    match object.get(name) {
+        Some(Value::String(value)) => Person::new(value.as_bytes(), name),
+        Some(Value::Number(value)) => Person::new(value.to_string().as_bytes(), name),
+        // A list or an object is nobody, as is a field that is not there.
+        _ => Person::new(b"", name),
     }
 }
 

@@ -12,6 +12,7 @@ mod jsonl;
 mod opened;
 mod parquet_column;
 mod parquet_file;
+mod person;
 mod rows;
 mod skeleton;
 mod table;
@@ -30,6 +31,8 @@ pub use rows::Hint;
 pub use skeleton::skeleton;
 pub(super) use table::open as open_table;
 pub use unbounded::Unbounded;
+
+use person::{People, Person};
 
 use super::Options;
 use super::data_set::{About, DataSet, TestSet};
@@ -63,7 +66,8 @@ pub enum TestChoice {
 }
 
 impl TestChoice {
-    fn check(&self) -> Result<()> {
+    /// Refuses a share that is none.
+    pub fn check(&self) -> Result<()> {
         if let Self::Share { share, .. } = self {
             ensure!(
                 *share > 0.0 && *share < 1.0,
@@ -71,6 +75,16 @@ impl TestChoice {
             );
         }
         Ok(())
+    }
+
+    /// Whether a record is held out: by whose it is, if that is said, and otherwise by all of it. So a person is
+    /// never on both sides.
+    fn holds_out_of(&self, person: Option<&Person>, all: impl FnOnce() -> bool) -> bool {
+        match (self, person) {
+            (Self::Share { .. }, Some(person)) => self.holds_out([person.bytes()]),
+            (Self::Share { .. }, None) => all(),
+            _ => false,
+        }
     }
 
     fn holds_out<'a>(&self, fields: impl IntoIterator<Item = &'a [u8]>) -> bool {
@@ -95,9 +109,16 @@ impl TestChoice {
         *self != Self::None && self.is_public() == declared_public
     }
 
-    /// The declared number of training records.
-    pub(super) fn public_count(&self, schema: &Schema) -> Option<u64> {
-        let records = schema.records?;
+    /// The declared number of training records, or of the people they belong to.
+    pub(super) fn public_count(
+        &self,
+        schema: &Schema,
+        kept_of_a_person: Option<u64>,
+    ) -> Option<u64> {
+        let records = match (&schema.person, kept_of_a_person) {
+            (Some(_), None) => schema.persons?,
+            _ => schema.records?,
+        };
         Some(match self {
             Self::Share { share, .. } => (records as f64 * (1.0 - share)).round() as u64,
             _ => records,
@@ -122,6 +143,7 @@ fn data_set<Part>(
     read: impl Fn(&Path, &TestChoice) -> Result<[Part; 2]>,
     records: impl Fn(Part) -> Result<RecordSet>,
 ) -> Result<DataSet> {
+    options.schema.check_person()?;
     let [training, held_out] = read(path, &options.test)?;
     let test = match &options.test {
         TestChoice::None => None,

@@ -2,7 +2,7 @@
 
 use super::format::{Format, Written};
 use super::rows::RawTable;
-use super::{TestChoice, Unbounded, about, short_name};
+use super::{People, Person, TestChoice, Unbounded, about, short_name};
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::nearest::known;
 use crate::preparation::{Encoding, TablePreparation, names};
@@ -11,7 +11,6 @@ use crate::schema::Schema;
 use crate::target::{Target, Weighting};
 use crate::{Opened, Options};
 use anyhow::{Context, Result, ensure};
-use std::collections::HashSet;
 use std::path::Path;
 
 /// What a table is called unless its owner names it.
@@ -24,11 +23,13 @@ pub(super) struct Cells {
     /// The numbers of columns without bounds, as they were; NaN where one is missing.
     pub unbounded: Vec<f64>,
     pub labels: Targets,
+    pub people: People,
 }
 
 /// Opens the table and, if there is one, the test file.
 pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Opened> {
     options.test.check()?;
+    options.schema.check_person()?;
     let fields = options.schema.label.fields("column")?;
     let target = options.schema.label.target()?;
     let reader = Reader {
@@ -38,6 +39,7 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
         weighting: options.schema.label.weighting()?,
         estimate: options.estimate_bounds,
         bad_records: &options.bad_records,
+        options,
     };
     let (table, [training, held_out]) = reader.read(file, format, &options.test)?;
     let test = match &options.test {
@@ -74,6 +76,7 @@ struct Reader<'a> {
     weighting: Weighting,
     estimate: bool,
     bad_records: &'a BadRecords,
+    options: &'a Options,
 }
 
 impl Reader<'_> {
@@ -86,6 +89,16 @@ impl Reader<'_> {
         let written = Written {
             delimiter: self.schema.delimiter,
             encoding: self.schema.encoding,
+            list: match (self.target, self.fields) {
+                (
+                    Target::Labels {
+                        separator: Some(mark),
+                        ..
+                    },
+                    [field],
+                ) => Some((field.clone(), *mark)),
+                _ => None,
+            },
         };
         ensure!(
             format != Format::Jsonl || !self.schema.columns.is_empty(),
@@ -95,6 +108,8 @@ impl Reader<'_> {
         let mut fields: Vec<String> = self.schema.columns.keys().cloned().collect();
         fields.retain(|field| !self.schema.label.uses(field) && !self.fields.contains(field));
         fields.extend_from_slice(self.fields);
+        fields.retain(|field| self.schema.person.as_ref() != Some(field));
+        fields.extend(self.schema.person.clone());
         fields.extend(
             self.weighting
                 .column
@@ -114,8 +129,8 @@ impl Reader<'_> {
         raw: RawTable,
         test: &TestChoice,
     ) -> Result<(TablePreparation, [Cells; 2])> {
+        raw.check_names()?;
         let header = &raw.header;
-        check_names(header)?;
         let place = |wanted: &String| {
             let found = header.iter().position(|name| name == wanted);
             found.with_context(|| {
@@ -132,11 +147,16 @@ impl Reader<'_> {
             .collect::<Result<Vec<usize>>>()?;
         let weight = self.weighting.column.as_ref();
         let weight = weight.map(|(column, _)| place(column)).transpose()?;
+        let person = self.schema.person.as_ref();
+        let person = person
+            .map(|name| Ok::<_, anyhow::Error>((place(name)?, name)))
+            .transpose()?;
         let table = self.schema.table(header, &self.fields[0], self.estimate)?;
         let places = table.places(header)?;
         // Every field counts in the hash that splits records.
         let mut needed = vec![matches!(test, TestChoice::Share { .. }); header.len()];
-        for place in places.iter().chain(&labels).chain(&weight) {
+        let of_person = person.as_ref().map(|(place, _)| place);
+        for place in places.iter().chain(&labels).chain(&weight).chain(of_person) {
             needed[*place] = true;
         }
         let mut parts = [self.none(), self.none()];
@@ -154,17 +174,39 @@ impl Reader<'_> {
                 let truth = self.target.read(&values, self.fields)?;
                 let weight = weight.as_ref().map(text).transpose()?;
                 let weight = self.weighting.of(&truth, weight.as_deref())?;
-                Ok((read, truth, weight, test.holds_out_row(row)))
+                let person = person.as_ref().map(|(place, name)| {
+                    // Bytes, not letters: no two identifiers may be taken for one.
+                    let value = row[*place].bytes();
+                    match table
+                        .missing_values
+                        .has_text(&String::from_utf8_lossy(&value))
+                    {
+                        true => Person::new(b"", name),
+                        false => Person::new(&value, name),
+                    }
+                });
+                let person = person.transpose()?;
+                let held_out = test.holds_out_of(person.as_ref(), || test.holds_out_row(row));
+                Ok((read, truth, weight, held_out, person))
             });
             let place = || (path.display().to_string(), Some(line));
-            if let Some((read, truth, weight, held_out)) = self.bad_records.kept(read, place)? {
+            let kept = self.bad_records.kept(read, place)?;
+            if let Some((read, truth, weight, held_out, person)) = kept {
                 let part = &mut parts[usize::from(held_out)];
+                if !part.people.keeps(person) {
+                    return Ok(());
+                }
                 part.push(&table, &read);
                 let weight = (!self.weighting.is_even()).then_some(weight);
                 part.labels.push(truth, weight)?;
             }
             Ok(())
         })?;
+        let parts = parts.map(|mut part| {
+            let people = std::mem::take(&mut part.people);
+            part.labels = people.own(part.labels);
+            part
+        });
         Ok((table, parts))
     }
 
@@ -173,6 +215,7 @@ impl Reader<'_> {
             cells: Vec::new(),
             unbounded: Vec::new(),
             labels: Targets::of(self.target),
+            people: People::none(self.options),
         }
     }
 }
@@ -186,21 +229,4 @@ impl Cells {
             }
         }
     }
-}
-
-/// Refuses two columns of one name. Those without a name are ignored, such as the numbers of rows that some
-/// programs put first.
-pub(super) fn check_names(header: &[String]) -> Result<()> {
-    let mut seen = HashSet::new();
-    for name in header.iter().filter(|name| !name.is_empty()) {
-        ensure!(
-            seen.insert(name),
-            "the header has two columns{}; rename one",
-            match names(header).is_empty() {
-                true => " of one name".to_string(),
-                false => format!(" named `{name}`"),
-            }
-        );
-    }
-    Ok(())
 }

@@ -11,6 +11,7 @@ use crate::statistics;
 use crate::target::TargetKind;
 use anyhow::{Result, ensure};
 use sha2::{Digest, Sha256};
+use tacita::Units;
 
 /// A table whose undeclared bounds are to be estimated privately before it can be trained on.
 ///
@@ -87,6 +88,11 @@ impl Unbounded {
         test.is_some_and(|(_, public)| *public == declared_public)
     }
 
+    /// Which training records are of one person, which is private; none if each is a unit of its own.
+    pub fn people(&self) -> Option<&Units> {
+        self.training.labels.people()
+    }
+
     /// The kind of what is to be predicted.
     pub fn target(&self) -> TargetKind {
         self.training.labels.kind()
@@ -103,6 +109,7 @@ impl Unbounded {
             cells,
             unbounded,
             labels,
+            ..
         } in test.chain([&self.training])
         {
             cells
@@ -119,6 +126,14 @@ impl Unbounded {
     pub fn contributions(&self, index: usize) -> Vec<f32> {
         let width = self.undeclared().count();
         statistics::contributions(&self.training.unbounded[index * width..][..width])
+    }
+
+    /// What each training record, or each person on the average of all their records, adds to it.
+    pub fn contributions_of_units(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
+        self.training.labels.of_each_unit(|index| {
+            let record = self.contributions(index).into_iter();
+            record.map(f64::from).collect()
+        })
     }
 
     /// The data set with bounds from the noisy sum of all contributions.

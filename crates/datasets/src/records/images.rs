@@ -7,7 +7,7 @@ use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
 use sha2::{Digest, Sha256};
-use tacita::Records;
+use tacita::{Records, Units};
 
 /// Images with their classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +93,10 @@ impl Records for Images {
 
     fn weight(&self, index: usize) -> f32 {
         self.targets.weight(index)
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

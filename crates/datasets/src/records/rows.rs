@@ -10,7 +10,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::sync::Arc;
-use tacita::Records;
+use tacita::{Records, Units};
 
 /// How the cells of a record become its row.
 #[derive(Debug, Clone, PartialEq)]
@@ -242,6 +242,10 @@ impl Records for Rows {
 
     fn weight(&self, index: usize) -> f32 {
         self.targets.weight(index)
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

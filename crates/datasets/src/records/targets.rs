@@ -1,4 +1,4 @@
-//! What is to be predicted of each record, and how much it counts.
+//! What is to be predicted of each record, how much it counts, and whose it is.
 
 use crate::batch::Labels;
 use crate::random::SplitMix;
@@ -6,6 +6,8 @@ use crate::target::{NumberLoss, Target, TargetKind, Truth};
 use anyhow::{Result, bail, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use tacita::Units;
 
 /// What is to be predicted of each record.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +15,8 @@ pub struct Targets {
     of: Of,
     /// One for each record, or none if all count alike.
     weights: Vec<f32>,
+    /// Which records are of one person; none if each is a unit of its own.
+    people: Option<Arc<Units>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +38,7 @@ impl From<Vec<u16>> for Targets {
         Self {
             of: Of::Classes(classes),
             weights: Vec::new(),
+            people: None,
         }
     }
 }
@@ -58,7 +63,46 @@ impl Targets {
         Self {
             of,
             weights: Vec::new(),
+            people: None,
         }
+    }
+
+    /// The same of records that belong to people.
+    #[must_use]
+    pub fn of_people(self, people: Units) -> Self {
+        Self {
+            people: Some(Arc::new(people)),
+            ..self
+        }
+    }
+
+    /// One vector for each unit of privacy: for each record, or for each person the mean of the vectors of all their
+    /// records. If those have norms of at most 1, so have the means.
+    pub fn of_each_unit<'a>(
+        &'a self,
+        vector: impl Fn(usize) -> Vec<f64> + 'a,
+    ) -> Box<dyn Iterator<Item = Vec<f64>> + 'a> {
+        match self.people() {
+            None => Box::new((0..self.len()).map(vector)),
+            Some(people) => Box::new((0..people.count()).map(move |person| {
+                let records = people.records(person);
+                let mut sum = Vec::new();
+                for record in records {
+                    let vector = vector(*record);
+                    sum.resize(vector.len(), 0.0);
+                    sum.iter_mut()
+                        .zip(vector)
+                        .for_each(|(sum, value)| *sum += value);
+                }
+                let share = 1.0 / records.len().max(1) as f64;
+                sum.into_iter().map(|value| value * share).collect()
+            })),
+        }
+    }
+
+    /// Which records are of one person; none if each is a unit of its own.
+    pub fn people(&self) -> Option<&Units> {
+        self.people.as_deref()
     }
 
     /// Classes, of which each counts so much; all alike if there are no weights.
@@ -67,6 +111,7 @@ impl Targets {
         Self {
             weights: classes.iter().filter_map(of).collect(),
             of: Of::Classes(classes),
+            people: None,
         }
     }
 
@@ -99,6 +144,10 @@ impl Targets {
 
     /// Adds others of the same kind; where only some records have weights, the others count fully.
     pub(super) fn append(&mut self, others: &Self) -> Result<()> {
+        ensure!(
+            self.people.is_none() && others.people.is_none(),
+            "records of people cannot be joined with others"
+        );
         if !(self.weights.is_empty() && others.weights.is_empty()) {
             let weights = |of: &Self| (0..of.len()).map(|at| of.weight(at)).collect::<Vec<f32>>();
             self.weights = [weights(self), weights(others)].concat();
@@ -250,6 +299,7 @@ impl Targets {
         Self {
             of,
             weights: Vec::new(),
+            people: None,
         }
     }
 }

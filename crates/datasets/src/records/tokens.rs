@@ -6,7 +6,7 @@ use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use sha2::{Digest, Sha256};
-use tacita::Records;
+use tacita::{Records, Units};
 
 /// Token sequences with their classes; token 0 is padding.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +94,10 @@ impl Records for Tokens {
 
     fn weight(&self, index: usize) -> f32 {
         self.targets.weight(index)
+    }
+
+    fn units(&self) -> Option<&Units> {
+        self.targets.people()
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {

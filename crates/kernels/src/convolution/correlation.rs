@@ -81,6 +81,26 @@ impl Correlator {
         }
     }
 
+    /// The transposed gradient of a sample, the sum over some images, each output gradient times `factor`;
+    /// written over `into`.
+    pub fn gradient_of(
+        &mut self,
+        x: &[f32],
+        output_gradient: &[f32],
+        images: std::ops::Range<usize>,
+        factor: f32,
+        into: &mut [f32],
+    ) {
+        let first = images.start;
+        for image in images {
+            self.load(x, output_gradient, image, factor);
+            match image == first {
+                true => self.gradient(into),
+                false => self.add_gradient(into),
+            }
+        }
+    }
+
     /// Adds the steps of the current sample's transposed gradient.
     pub fn add_steps(&self, into: &mut [u32], grid: Grid) {
         for (group, into) in into.chunks_exact_mut(self.group_size()).enumerate() {

@@ -17,28 +17,41 @@ pub struct Norms {
     pub reach: Vec<f32>,
 }
 
-/// The squared norm of each sample's weight gradient, which is formed in scratch and dropped.
+/// The squared norm of each sample's weight gradient, which is formed in scratch and dropped. A sample is `images`
+/// consecutive images.
 ///
 /// # Panics
-/// If the sizes are no convolution or a slice has another length.
-pub fn per_sample_norms(geometry: &Geometry, x: &[f32], output_gradient: &[f32]) -> Norms {
+/// If the sizes are no convolution, a slice has another length, or the images are no whole number of samples.
+pub fn per_sample_norms(
+    geometry: &Geometry,
+    x: &[f32],
+    output_gradient: &[f32],
+    images: usize,
+) -> Norms {
     geometry.check(Some(x), None, Some(output_gradient));
-    let mut squares = vec![0.0; geometry.batch];
-    let mut reach = vec![0.0; geometry.batch];
-    let share = samples_per_share(geometry);
+    let samples = geometry.batch / images.max(1);
+    assert_eq!(geometry.batch, samples * images, "whole samples");
+    let mut squares = vec![0.0; samples];
+    let mut reach = vec![0.0; samples];
+    let share = samples_per_share(geometry).div_ceil(images);
     squares
         .par_chunks_mut(share)
         .zip(reach.par_chunks_mut(share))
         .enumerate()
         .for_each(|(index, (squares, reach))| {
-            let mut gradients = Gradients::new(geometry);
+            let mut gradients = Gradients::new(geometry, images);
             let mut lengths = Lengths::new(geometry);
             for (sample, (square, reach)) in squares.iter_mut().zip(reach).enumerate() {
-                let sample = index * share + sample;
-                *square = round_up(gradients.squared(geometry, x, output_gradient, sample));
-                let x = &x[sample * geometry.sample_in()..][..geometry.sample_in()];
-                let dy = &output_gradient[sample * geometry.sample_out()..];
-                *reach = round_up(lengths.reach(geometry, x, &dy[..geometry.sample_out()]));
+                let first = (index * share + sample) * images;
+                let images = first..first + images;
+                let squared = gradients.squared(geometry, x, output_gradient, images.clone());
+                *square = round_up(squared);
+                let reaches = images.map(|image| {
+                    let x = &x[image * geometry.sample_in()..][..geometry.sample_in()];
+                    let dy = &output_gradient[image * geometry.sample_out()..];
+                    lengths.reach(geometry, x, &dy[..geometry.sample_out()])
+                });
+                *reach = round_up(reaches.sum());
             }
         });
     Norms { squares, reach }
@@ -47,6 +60,11 @@ pub fn per_sample_norms(geometry: &Geometry, x: &[f32], output_gradient: &[f32])
 /// Where a worker forms its gradients.
 enum Gradients {
     Correlated(Box<Correlator>),
+    /// Of several images, whose gradients are added before they are squared.
+    Added {
+        correlator: Box<Correlator>,
+        transposed: Vec<f32>,
+    },
     Formed {
         columns: Vec<f32>,
         gradient: Vec<f32>,
@@ -54,9 +72,16 @@ enum Gradients {
 }
 
 impl Gradients {
-    fn new(geometry: &Geometry) -> Self {
+    fn new(geometry: &Geometry, images: usize) -> Self {
         if Correlator::suits(geometry) {
-            return Self::Correlated(Box::new(Correlator::new(geometry)));
+            let correlator = Box::new(Correlator::new(geometry));
+            return match images {
+                1 => Self::Correlated(correlator),
+                _ => Self::Added {
+                    transposed: vec![0.0; correlator.transposed()],
+                    correlator,
+                },
+            };
         }
         Self::Formed {
             columns: scratch(geometry),
@@ -64,16 +89,29 @@ impl Gradients {
         }
     }
 
-    fn squared(&mut self, geometry: &Geometry, x: &[f32], dy: &[f32], sample: usize) -> f64 {
+    fn squared(
+        &mut self,
+        geometry: &Geometry,
+        x: &[f32],
+        dy: &[f32],
+        images: std::ops::Range<usize>,
+    ) -> f64 {
         match self {
             Self::Correlated(correlator) => {
-                correlator.load(x, dy, sample, 1.0);
+                correlator.load(x, dy, images.start, 1.0);
                 let mut sum = 0.0;
                 correlator.for_each_part(|part| sum += squared(part));
                 sum
             }
+            Self::Added {
+                correlator,
+                transposed,
+            } => {
+                correlator.gradient_of(x, dy, images, 1.0, transposed);
+                squared(transposed)
+            }
             Self::Formed { columns, gradient } => {
-                sample_gradient(geometry, x, dy, sample, columns, gradient);
+                sample_gradient(geometry, x, dy, images, columns, gradient);
                 squared(gradient)
             }
         }

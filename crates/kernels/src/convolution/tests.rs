@@ -189,7 +189,7 @@ proptest! {
     fn weight_gradients_are_the_nested_loop(g in geometries(), seed: u64) {
         let p = problem(&g, seed);
         let each = sample_gradients(&g, &p);
-        close(&per_sample_weight_gradients(&g, &p.x, &p.dy), &each)?;
+        close(&per_sample_weight_gradients(&g, &p.x, &p.dy, 1), &each)?;
         let mut factors = source(seed ^ 2)(g.batch);
         let sum = |factors: &[f32]| -> Vec<f64> {
             (0..g.weights())
@@ -218,7 +218,7 @@ proptest! {
         let grid = Grid::for_bound(64.0).unwrap();
         let forward_all = forward(&g, &p.x, &p.weight, None);
         let input_all = input_gradient(&g, &p.weight, &p.dy, None);
-        let norms_all = per_sample_norms(&g, &p.x, &p.dy);
+        let norms_all = per_sample_norms(&g, &p.x, &p.dy, 1);
         let gram_all = gram_norms(&g, &p.x, &p.dy);
         let mut sum = vec![0u32; g.weights()];
         for sample in (0..g.batch).rev() {
@@ -232,7 +232,7 @@ proptest! {
             prop_assert_eq!(&y[..], &forward_all[sample * g.sample_out()..][..g.sample_out()]);
             let dx = input_gradient(&one, &alone.weight, &alone.dy, None);
             prop_assert_eq!(&dx[..], &input_all[sample * g.sample_in()..][..g.sample_in()]);
-            prop_assert_eq!(per_sample_norms(&one, &alone.x, &alone.dy).squares[0], norms_all.squares[sample]);
+            prop_assert_eq!(per_sample_norms(&one, &alone.x, &alone.dy, 1).squares[0], norms_all.squares[sample]);
             prop_assert_eq!(gram_norms(&one, &alone.x, &alone.dy).squares[0], gram_all.squares[sample]);
             let steps = steps(&one, &alone, &factors[sample..=sample], grid);
             sum.iter_mut().zip(steps).for_each(|(sum, steps)| *sum = sum.wrapping_add(steps));
@@ -241,10 +241,58 @@ proptest! {
     }
 
     #[test]
+    fn several_images_are_one_sample(g in geometries(), samples in 1usize..4, images in 2usize..4, seed: u64) {
+        let g = Geometry { batch: samples * images, ..g };
+        let p = problem(&g, seed);
+        let each = sample_gradients(&g, &p);
+        let weights = g.weights();
+        let expected: Vec<f64> = (0..samples * weights)
+            .map(|at| {
+                let (sample, weight) = (at / weights, at % weights);
+                (0..images).map(|image| each[(sample * images + image) * weights + weight]).sum()
+            })
+            .collect();
+        let formed = per_sample_weight_gradients(&g, &p.x, &p.dy, images);
+        close(&formed, &expected)?;
+        let norms = per_sample_norms(&g, &p.x, &p.dy, images);
+        let single = per_sample_norms(&g, &p.x, &p.dy, 1);
+        for sample in 0..samples {
+            let square: f64 = formed[sample * weights..][..weights].iter().map(|&v| f64::from(v).powi(2)).sum();
+            let got = f64::from(norms.squares[sample]);
+            prop_assert!(got >= square * (1.0 - 1e-6) && got <= square * (1.0 + 1e-6) + 1e-40);
+            let reach: f32 = single.reach[sample * images..][..images].iter().sum();
+            prop_assert!((norms.reach[sample] - reach).abs() <= 1e-5 * reach);
+        }
+        let factors = source(seed ^ 2)(samples);
+        let grid = Grid::for_bound(1e4).unwrap();
+        let together = steps(&g, &p, &factors, grid);
+        let mut apart = vec![0u32; weights];
+        let one = Geometry { batch: images, ..g };
+        for sample in (0..samples).rev() {
+            let part = |all: &[f32], size: usize| all[sample * images * size..][..images * size].to_vec();
+            let alone = Problem {
+                x: part(&p.x, g.sample_in()),
+                dy: part(&p.dy, g.sample_out()),
+                weight: p.weight.clone(),
+            };
+            let steps = steps(&one, &alone, &factors[sample..=sample], grid);
+            apart.iter_mut().zip(steps).for_each(|(sum, steps)| *sum = sum.wrapping_add(steps));
+        }
+        prop_assert_eq!(&together, &apart);
+        let positions = g.positions() * images;
+        let roundings = if positions <= FEW_POSITIONS { positions } else { 1 };
+        let room = 0.5 * (samples * roundings) as f64 * grid.spacing();
+        for (weight, steps) in together.iter().enumerate() {
+            let exact: f64 = (0..samples).map(|i| f64::from(factors[i]) * expected[i * weights + weight]).sum();
+            prop_assert!((f64::from(*steps as i32) * grid.spacing() - exact).abs() <= 1e-4 + room);
+        }
+    }
+
+    #[test]
     fn norms_are_those_of_the_sample_gradients(g in geometries(), seed: u64) {
         let p = problem(&g, seed);
-        let formed = per_sample_weight_gradients(&g, &p.x, &p.dy);
-        let norms = per_sample_norms(&g, &p.x, &p.dy);
+        let formed = per_sample_weight_gradients(&g, &p.x, &p.dy, 1);
+        let norms = per_sample_norms(&g, &p.x, &p.dy, 1);
         let windows = patches(&g, &p.x, 0, g.batch);
         for sample in 0..g.batch {
             let square: f64 = formed[sample * g.weights()..][..g.weights()]
@@ -271,7 +319,7 @@ proptest! {
     fn gram_norms_err_within_their_bound(g in geometries(), seed: u64) {
         let p = problem(&g, seed);
         let norms = gram_norms(&g, &p.x, &p.dy);
-        prop_assert_eq!(&norms.reach, &per_sample_norms(&g, &p.x, &p.dy).reach);
+        prop_assert_eq!(&norms.reach, &per_sample_norms(&g, &p.x, &p.dy, 1).reach);
         let each = sample_gradients(&g, &p);
         for sample in 0..g.batch {
             let square: f64 = each[sample * g.weights()..][..g.weights()].iter().map(|v| v * v).sum();
@@ -318,9 +366,9 @@ proptest! {
         };
         prop_assert!(same(&|p| forward(&g, &p.x, &p.weight, None)));
         prop_assert!(same(&|p| input_gradient(&g, &p.weight, &p.dy, None)));
-        prop_assert!(same(&|p| per_sample_weight_gradients(&g, &p.x, &p.dy)));
-        prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).squares));
-        prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy).reach));
+        prop_assert!(same(&|p| per_sample_weight_gradients(&g, &p.x, &p.dy, 1)));
+        prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy, 1).squares));
+        prop_assert!(same(&|p| per_sample_norms(&g, &p.x, &p.dy, 1).reach));
         prop_assert!(same(&|p| gram_norms(&g, &p.x, &p.dy).squares));
         let mut factors = source(seed ^ 2)(g.batch);
         factors[sick] = 0.0;

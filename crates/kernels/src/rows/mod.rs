@@ -302,6 +302,24 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn runs_that_share_gradients_equal_repeated_ones(
+            batch in 0usize..5, runs in 1usize..5, run in 1usize..20, width in 1usize..20, seed: u64,
+        ) {
+            let positions = runs * run;
+            let rows = indices(batch * positions, 12, seed);
+            let shared = values(batch * runs * width, !seed);
+            let repeated: Vec<f32> = shared.chunks(width).flat_map(|g| g.repeat(run)).collect();
+            let close = |a: &[f32], b: &[f32]| {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1.3e-7 * (1.0 + b.abs()))
+            };
+            let (square, reach) = per_sample_squares(&rows, &repeated, batch, positions, width);
+            let of_runs = per_sample_squares_shared(&rows, &shared, batch, positions, width);
+            prop_assert!(close(&of_runs.0, &square) && close(&of_runs.1, &reach));
+        }
+    }
+
     #[test]
     fn large_tables_equal_the_sum_of_halves() {
         let rows = indices(20_000, 700, 3);

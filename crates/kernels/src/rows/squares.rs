@@ -27,8 +27,19 @@ pub fn per_sample_squares(
         rows.len() * width,
         "one gradient row per index"
     );
+    squares_of_runs(rows, gradient, [batch, positions, width], positions)
+}
+
+/// The same where runs of positions, as many as `runs` for a sample, have one gradient row each.
+fn squares_of_runs(
+    rows: &[i64],
+    gradient: &[f32],
+    [batch, positions, width]: [usize; 3],
+    runs: usize,
+) -> (Vec<f32>, Vec<f32>) {
     let terms = positions * (width + 1);
     let bound = bound(rows);
+    let run = positions.checked_div(runs).unwrap_or(1);
     (0..batch)
         .into_par_iter()
         .with_min_len((PIECE / (positions * width).max(1)).max(1))
@@ -36,11 +47,18 @@ pub fn per_sample_squares(
             || Sample::new(bound, positions, width),
             |sample, index| {
                 let rows = &rows[index * positions..][..positions];
-                let gradient = &gradient[index * positions * width..][..positions * width];
+                let gradient = &gradient[index * runs * width..][..runs * width];
                 sample.number(rows);
                 let (square, reach) = vectorised(
                     #[inline(always)]
-                    || sample.measure(gradient, width),
+                    || match run {
+                        1 => {
+                            sample.measure(width, |position| &gradient[position * width..][..width])
+                        }
+                        _ => sample.measure(width, |position| {
+                            &gradient[position / run * width..][..width]
+                        }),
+                    },
                 );
                 // A sum of equal rows is off by at most this, which is not small beside the sum where
                 // they cancel (triangle inequality over the roundings of its additions).
@@ -53,10 +71,11 @@ pub fn per_sample_squares(
 }
 
 /// [`per_sample_squares`] where all positions of a sample share one gradient row:
-/// ‖gᵢ‖² = Σ over rows of count² · ‖g‖².
+/// ‖gᵢ‖² = Σ over rows of count² · ‖g‖². Or where runs of consecutive positions share one each, as many runs as
+/// there are gradient rows for a sample.
 ///
 /// # Shapes
-/// - `rows`: `[batch, positions]`; `gradient`: `[batch, width]`.
+/// - `rows`: `[batch, positions]`; `gradient`: `[batch, runs, width]`.
 ///
 /// # Panics
 /// If the lengths do not agree, or a row is negative.
@@ -68,7 +87,16 @@ pub fn per_sample_squares_shared(
     width: usize,
 ) -> (Vec<f32>, Vec<f32>) {
     assert_eq!(rows.len(), batch * positions, "one row per position");
-    assert_eq!(gradient.len(), batch * width, "one gradient row per sample");
+    let runs = gradient.len().checked_div(batch * width).unwrap_or(1);
+    assert_eq!(
+        gradient.len(),
+        batch * runs * width,
+        "gradient rows of a sample"
+    );
+    if runs > 1 {
+        assert_eq!(positions % runs, 0, "equal runs of positions");
+        return squares_of_runs(rows, gradient, [batch, positions, width], runs);
+    }
     let bound = bound(rows);
     (0..batch)
         .into_par_iter()
@@ -139,10 +167,10 @@ impl Sample {
 
     /// The squared norm and the reach of the numbered sample.
     #[inline(always)]
-    fn measure(&mut self, gradient: &[f32], width: usize) -> (f64, f64) {
+    fn measure<'a>(&mut self, width: usize, gradient: impl Fn(usize) -> &'a [f32]) -> (f64, f64) {
         let mut square = 0.0;
         for (position, &slot) in self.slots.iter().enumerate() {
-            let gradient = &gradient[position * width..][..width];
+            let gradient = gradient(position);
             let length = squares(gradient);
             // Most rows occur once, and need no sum.
             if self.counts[slot as usize] == 1 {

@@ -3,6 +3,7 @@
 use super::clock::{Elapsed, Moment, peak_resident_mib, resident_mib};
 use super::step::Trial;
 use super::synthetic::Take;
+use super::units::{self, Owned};
 use super::workload::Workload;
 use anyhow::{Context, Result, ensure};
 use burn::tensor::Device;
@@ -40,7 +41,7 @@ pub enum Length {
 }
 
 impl Length {
-    fn most(self) -> u64 {
+    pub fn most(self) -> u64 {
         match self {
             Self::Steps(steps) => steps,
             Self::Seconds(_) => MOST,
@@ -48,7 +49,7 @@ impl Length {
     }
 
     /// Whether `steps` steps of each kind, which took so long, are enough.
-    fn reached(self, steps: u64, milliseconds: f64) -> bool {
+    pub fn reached(self, steps: u64, milliseconds: f64) -> bool {
         match self {
             Self::Steps(wanted) => steps >= wanted,
             Self::Seconds(seconds) => {
@@ -196,6 +197,14 @@ pub trait StepTrial {
     /// Makes plain and private steps in turn, so that whatever else the machine does hits both.
     fn in_turn(&self, how: InTurn) -> Result<Made>;
 
+    /// Makes private steps in turn whose samples are records, and units of several: the unit of each record is given.
+    fn units_in_turn(
+        &self,
+        owners: &[usize],
+        most: u64,
+        setting: Setting,
+    ) -> Result<[Vec<Elapsed>; 2]>;
+
     /// Makes steps of one kind: a few, or as many as the setting says.
     fn only(&self, kind: Kind, setting: Setting) -> Result<()>;
 }
@@ -234,6 +243,19 @@ impl<B: Take, M: PrivateModel<B>> StepTrial for Trial<B, M> {
             private: privates,
             on_gpu,
         })
+    }
+
+    fn units_in_turn(
+        &self,
+        owners: &[usize],
+        most: u64,
+        setting: Setting,
+    ) -> Result<[Vec<Elapsed>; 2]> {
+        let steps = units::most_steps(setting.length);
+        let records = self.private(steps, setting.query_directions, setting.precision)?;
+        let owned = Owned::new(&self.records, owners);
+        let units = self.private_units(&owned, most, steps, setting.precision)?;
+        units::in_turn(records, units, setting.length)
     }
 
     fn only(&self, kind: Kind, setting: Setting) -> Result<()> {

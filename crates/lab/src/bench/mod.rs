@@ -9,6 +9,7 @@ mod scaling;
 mod step;
 mod synthetic;
 mod table;
+mod units;
 mod workload;
 
 use anyhow::{Result, ensure};
@@ -30,6 +31,8 @@ pub struct Args {
 enum What {
     /// Time and memory of a plain and of a private training step
     Step(StepArgs),
+    /// Time of a private step whose units have several records beside one of as many records
+    Units(units::UnitArgs),
     /// Time of one private epoch of MNIST, and how long it waits for data
     Epoch(epoch::EpochArgs),
     /// Time per step as the batch and the model grow
@@ -41,6 +44,7 @@ impl Args {
     pub fn threads(&self) -> Option<usize> {
         match &self.what {
             What::Step(args) => args.threads,
+            What::Units(args) => args.threads,
             What::Epoch(args) => args.threads,
             What::Scaling(args) => args.threads,
         }
@@ -113,6 +117,7 @@ fn parse_workloads(text: &str) -> Result<Workloads, String> {
 pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Step(args) => run_step(args),
+        What::Units(args) => units::run(args),
         What::Epoch(args) => epoch::run(args),
         What::Scaling(args) => scaling::run(args),
     }

@@ -1,6 +1,7 @@
 //! A plain and a private training step on the same model and data.
 
 use super::synthetic::{Synthetic, Take};
+use super::units::Owned;
 use super::workload::Workload;
 use anyhow::Result;
 use burn::optim::GradientsParams;
@@ -8,7 +9,7 @@ use burn::tensor::Device;
 use tacita::clipping::{Online, Threshold};
 use tacita::ops::{Precision, in_precision};
 use tacita::optim::Optimizer;
-use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions};
+use tacita::{Clipping, Keys, Plan, PrivateModel, Records, Session, SessionOptions, Units};
 
 /// A model and its data, before any step.
 pub struct Trial<B, M> {
@@ -35,8 +36,8 @@ pub struct Plain<'a, B, M> {
 }
 
 /// Private training: per-record clipping, ledger, noise, then the same optimiser.
-pub struct Private<'a, B, M> {
-    records: &'a Synthetic<B>,
+pub struct Private<'a, R, M> {
+    records: &'a R,
     device: Device,
     session: Session,
     model: M,
@@ -66,8 +67,7 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
         steps: u64,
         query_directions: bool,
         precision: Precision,
-    ) -> Result<Private<'_, B, M>> {
-        let (optimizer, learning_rate) = self.workload.optimizer();
+    ) -> Result<Private<'_, Synthetic<B>, M>> {
         let count = self.records.count();
         // Noise of standard deviation 1 on the sums. Its share of the threshold is large, so that even
         // this many steps without sampling have a small ε and the session admits them.
@@ -84,19 +84,47 @@ impl<B: Take, M: PrivateModel<B>> Trial<B, M> {
             .expected_batch(count as u64)
             .steps(steps)
             .clipping(clipping);
+        self.begun(plan, &self.records, precision)
+    }
+
+    /// The same of units that have at most `most` records each.
+    pub fn private_units<'a>(
+        &'a self,
+        records: &'a Owned<'a, B>,
+        most: u64,
+        steps: u64,
+        precision: Precision,
+    ) -> Result<Private<'a, Owned<'a, B>, M>> {
+        let count = records.units().map_or(1, Units::count) as u64;
+        let plan = Plan::with_noise(100.0, 1e-5)
+            .public_record_count(count)
+            .expected_batch(count)
+            .steps(steps)
+            .clipping(Clipping::auto().threshold(0.01))
+            .records_per_unit(most);
+        self.begun(plan, records, precision)
+    }
+
+    fn begun<'a, R: Records<Batch = B>>(
+        &self,
+        plan: Plan,
+        records: &'a R,
+        precision: Precision,
+    ) -> Result<Private<'a, R, M>> {
+        let (optimizer, learning_rate) = self.workload.optimizer();
         // Nothing real is trained on, and a fixed seed makes runs alike.
         let session = Session::open_in_memory(
             plan.calibrate()?,
             Keys::fixed_seed(1),
             &self.model,
-            &self.records,
+            records,
             SessionOptions {
                 precision,
                 ..SessionOptions::default()
             },
         )?;
         Ok(Private {
-            records: &self.records,
+            records,
             device: self.device.clone(),
             session,
             model: self.model.clone(),
@@ -121,7 +149,7 @@ impl<B: Take, M: PrivateModel<B>> Plain<'_, B, M> {
     }
 }
 
-impl<B: Take, M: PrivateModel<B>> Private<'_, B, M> {
+impl<R: Records, M: PrivateModel<R::Batch>> Private<'_, R, M> {
     /// Records of one pass at most; a larger batch is cut.
     pub fn records_per_pass(&self) -> usize {
         self.session.micro_batch()

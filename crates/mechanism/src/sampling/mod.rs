@@ -1,4 +1,5 @@
-//! Poisson sampling: each record takes part independently, with the ledger's rate.
+//! Poisson sampling: each unit takes part independently, with the ledger's rate. A unit is a record, or a person
+//! with several records of whom a bounded number takes part (`units.rs`).
 //!
 //! Time is proportional to the sample, not to the data: the sampler draws how many records to skip
 //! before the next one that takes part. That number K is geometric, P(K ≥ k) = r^k with r = 1 − q,
@@ -18,6 +19,10 @@
 //! 2^-52. Thresholds are therefore computed for q' = q (1 − 2^-50). Above ½ there are no digits,
 //! q' = q, and the one threshold is exact. Checked in exact arithmetic by
 //! `inclusion_probability_never_exceeds_the_rate`.
+
+mod units;
+
+pub use units::{RecordChoice, Units};
 
 use std::fmt;
 

@@ -4,10 +4,12 @@
 //! record's seed as its index.
 
 use crate::mechanism::masks::Masks;
-use crate::sensitivity::gradient::Performance;
+use crate::sensitivity::clipping::RoundingsByRecords;
+use crate::sensitivity::gradient::{Performance, Samples};
 use crate::sensitivity::grouping::Groups;
 use crate::sensitivity::parameters::{CoverageError, Parameters};
-use crate::sensitivity::pass::{self, PassError, Samples};
+use crate::sensitivity::pass::{self, PassError};
+use crate::sensitivity::pass_shape::PassShape;
 use crate::sensitivity::records::{PrivateModel, Records};
 use crate::sensitivity::rounding::operand_error;
 use burn::tensor::{Device, Tensor};
@@ -34,16 +36,18 @@ pub(crate) struct Checked {
     /// An estimate of what one record takes in a private pass.
     pub bytes_per_record: usize,
     /// See [`PerSampleGradients::roundings`](crate::sensitivity::gradient::PerSampleGradients::roundings).
-    pub roundings: Vec<f64>,
+    pub roundings: RoundingsByRecords,
 }
 
 /// Refuses a model whose gradients would escape clipping, that leaves a parameter unused, that draws
-/// random numbers of its own, or whose loss of a record depends on the rest of the batch.
+/// random numbers of its own, or whose loss of a record depends on the rest of the batch. `records_of_samples` are
+/// the numbers of records that samples of the run may have.
 pub(crate) fn check_model<D: Records, M: PrivateModel<D::Batch>>(
     model: &M,
     records: &D,
     parameters: &Parameters,
     groups: &Groups,
+    records_of_samples: &[usize],
 ) -> Result<Checked, PassError> {
     let device = model_device(model);
     let seeds: Vec<u64> = (0..SAMPLES).collect();
@@ -68,8 +72,38 @@ pub(crate) fn check_model<D: Records, M: PrivateModel<D::Batch>>(
     check.position_and_size_do_not_matter()?;
     Ok(Checked {
         bytes_per_record: pass.gradients.bytes() / seeds.len() * TAPE_TO_PEAK,
-        roundings: pass.gradients.roundings(),
+        roundings: match records_of_samples {
+            [1] => [(1, pass.gradients.roundings())].into(),
+            several => roundings(model, records, groups, several)?,
+        },
     })
+}
+
+/// How far rounding moves samples of these numbers of records: a function of shapes, so one pass over synthetic
+/// records tells it for all of them.
+fn roundings<D: Records, M: PrivateModel<D::Batch>>(
+    model: &M,
+    records: &D,
+    groups: &Groups,
+    records_of_samples: &[usize],
+) -> Result<RoundingsByRecords, PassError> {
+    let device = model_device(model);
+    let most = records_of_samples.iter().copied().max().unwrap_or(1);
+    // One row more than the largest sample has, so that every sample is a part of the pass.
+    let seeds: Vec<u64> = (0..=most as u64).collect();
+    let shape = PassShape::of_equal(seeds.len(), 1);
+    let mut recorded = pass::record(model, &shape, |model| {
+        Masks::public(&seeds).during(|| model.losses(records.synthetic(&seeds, &device)))
+    })?;
+    let each = records_of_samples.iter().map(|&records| {
+        let sample = Samples {
+            records,
+            ..Samples::alone(1)
+        };
+        let gradients = recorded.part(0, sample, groups, Performance::default())?;
+        Ok((records, gradients.roundings()))
+    });
+    each.collect()
 }
 
 /// Activations of the graph, their gradients and temporaries, relative to what the tape itself holds.

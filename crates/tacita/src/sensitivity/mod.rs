@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `records.rs` | what is asked of the data and the model: each row and each loss from its own record |
 //! | `tape.rs` | collects the contributions of a pass, one per use of a parameter |
+//! | `pass_shape.rs` | what the rows of a pass are: samples of one record, or of several |
 //! | `pass.rs` | runs a model and refuses any gradient that the tape does not know |
 //! | `parameters.rs` | the trainable parameters, and whether each of them is covered |
 //! | `checks.rs` | checks on synthetic records, before a session opens, that samples are kept apart |
@@ -20,6 +21,7 @@ pub mod gradient;
 pub(crate) mod grouping;
 pub(crate) mod parameters;
 pub(crate) mod pass;
+pub(crate) mod pass_shape;
 pub(crate) mod places;
 pub(crate) mod records;
 pub(crate) mod rounding;

@@ -1,11 +1,14 @@
 //! One recorded pass: forward, one backward for output gradients, per-sample gradients.
 
-use crate::sensitivity::gradient::{GradientError, PerSampleGradients, Performance};
+use crate::sensitivity::gradient::{
+    Contribution, GradientError, PerSampleGradients, Performance, Samples,
+};
 use crate::sensitivity::grouping::Groups;
 use crate::sensitivity::parameters::{CoverageError, Parameters};
+use crate::sensitivity::pass_shape::PassShape;
 use crate::sensitivity::tape;
 use burn::module::{Module, ParamId};
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor, TensorData};
 use std::collections::HashSet;
 use thiserror::Error;
 
@@ -28,49 +31,99 @@ pub(crate) struct Pass {
     pub used: HashSet<ParamId>,
 }
 
-/// The rows of a pass: records first, and then what fills it up to the size that all passes have and counts
-/// for nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PassRows {
-    /// Rows in the pass.
-    pub all: usize,
-    /// How many of them, the first ones, are records that count.
-    pub counted: usize,
+/// What a pass recorded, row by row.
+pub(crate) struct Recorded {
+    contributions: Vec<Contribution>,
+    /// One loss per row.
+    pub losses: Tensor<1>,
+    pub used: HashSet<ParamId>,
+    rows: usize,
+    device: Device,
 }
 
-impl From<usize> for PassRows {
-    /// So many records and nothing else.
-    fn from(records: usize) -> Self {
-        Self {
-            all: records,
-            counted: records,
-        }
+impl Recorded {
+    /// The gradients of some samples, which begin at row `first`. If they are all that there are, what was recorded
+    /// is moved rather than shared.
+    pub fn part(
+        &mut self,
+        first: usize,
+        samples: Samples,
+        groups: &Groups,
+        performance: Performance,
+    ) -> Result<PerSampleGradients, GradientError> {
+        let rows = samples.rows();
+        let contributions = if rows == self.rows {
+            std::mem::take(&mut self.contributions)
+        } else {
+            let all = self.contributions.iter();
+            all.map(|contribution| contribution.part(first, rows))
+                .collect()
+        };
+        PerSampleGradients::new(
+            contributions,
+            groups.slots(),
+            samples,
+            &self.device,
+            performance,
+        )
     }
 }
 
-/// How many samples a pass has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Samples {
-    /// In this pass.
-    pub here: usize,
-    /// As a rule: public, see [`PerSampleGradients::new`].
-    pub usually: usize,
-}
-
-impl Samples {
-    /// A pass by itself, which no other has to agree with.
-    pub fn alone(here: usize) -> Self {
-        Self {
-            here,
-            usually: here,
-        }
-    }
-}
-
-/// Runs forward and backward on a batch.
+/// Runs forward and backward on a batch whose losses are multiplied by their rows' shares.
 ///
 /// # Shapes
-/// - `losses`: `[batch]`, one loss per sample
+/// - `losses`: `[rows]`, one loss per row
+pub(crate) fn record<M: Module>(
+    model: &M,
+    shape: &PassShape,
+    losses: impl FnOnce(&M) -> Tensor<1>,
+) -> Result<Recorded, PassError> {
+    let (losses, recorded) = tape::record(|| losses(model));
+    let (rows, seen) = (shape.rows(), losses.dims()[0]);
+    if seen != rows {
+        return Err(CoverageError::NotPerSample { batch: rows, seen }.into());
+    }
+    let device = losses.device();
+    let contributions = if losses.is_tracked() {
+        let mut gradients = shared(&losses, shape.shares()).sum().backward();
+        Parameters::check_no_escape(model, &gradients)?;
+        recorded.contributions(&mut gradients)
+    } else {
+        Vec::new()
+    };
+    // A layer whose first dimension is not the row cannot be cut into parts.
+    for contribution in &contributions {
+        let seen = contribution.batch();
+        if seen != rows {
+            return Err(GradientError::NotPerSample { seen, batch: rows }.into());
+        }
+    }
+    let used = contributions
+        .iter()
+        .flat_map(|contribution| contribution.targets.iter().map(|target| target.id))
+        .collect();
+    Ok(Recorded {
+        contributions,
+        losses: losses.inner(),
+        used,
+        rows,
+        device,
+    })
+}
+
+/// Losses times their shares; none are given where each is 1.
+fn shared(losses: &Tensor<1>, shares: &[f32]) -> Tensor<1> {
+    if shares.is_empty() {
+        return losses.clone();
+    }
+    let shares = TensorData::new(shares.to_vec(), [shares.len()]);
+    losses.clone() * Tensor::from_data(shares, &losses.device())
+}
+
+/// Runs forward and backward on a batch of samples that are treated in one part.
+///
+/// # Shapes
+/// - `losses`: `[samples · records]`, one loss per record
 pub(crate) fn run<M: Module>(
     model: &M,
     groups: &Groups,
@@ -78,34 +131,11 @@ pub(crate) fn run<M: Module>(
     performance: Performance,
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> Result<Pass, PassError> {
-    let (losses, recorded) = tape::record(|| losses(model));
-    let (batch, seen) = (samples.here, losses.dims()[0]);
-    if seen != batch {
-        return Err(CoverageError::NotPerSample { batch, seen }.into());
-    }
-    let device = losses.device();
-    let contributions = if losses.is_tracked() {
-        let mut gradients = losses.clone().sum().backward();
-        Parameters::check_no_escape(model, &gradients)?;
-        recorded.contributions(&mut gradients)
-    } else {
-        Vec::new()
-    };
-    let used = contributions
-        .iter()
-        .flat_map(|contribution| contribution.targets.iter().map(|target| target.id))
-        .collect();
-    let gradients = PerSampleGradients::new(
-        contributions,
-        groups.slots(),
-        batch,
-        samples.usually,
-        &device,
-        performance,
-    )?;
+    let shape = PassShape::of_equal(samples.here, samples.records);
+    let mut recorded = record(model, &shape, losses)?;
     Ok(Pass {
-        gradients,
-        losses: losses.inner(),
-        used,
+        gradients: recorded.part(0, samples, groups, performance)?,
+        losses: recorded.losses,
+        used: recorded.used,
     })
 }

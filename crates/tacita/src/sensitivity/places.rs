@@ -3,10 +3,10 @@
 
 use crate::compute::backend::{Precision, in_precision};
 use crate::mechanism::masks::Masks;
-use crate::sensitivity::gradient::{Grid, PerSampleGradients, Performance, Sum, Weights};
+use crate::sensitivity::gradient::{Grid, PerSampleGradients, Performance, Samples, Sum, Weights};
 use crate::sensitivity::grouping::Groups;
 use crate::sensitivity::parameters::CoverageError;
-use crate::sensitivity::pass::{self, Pass, PassError, Samples};
+use crate::sensitivity::pass::{self, Pass, PassError};
 use crate::sensitivity::records::{PrivateModel, Records};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
@@ -20,16 +20,21 @@ const OTHERS: usize = 1000;
 /// Values that are compared at a time.
 const COMPARED: usize = 1 << 26;
 
+/// The synthetic records of a sample of several have seeds that are so far apart.
+const RECORDS_APART: u64 = 1 << 32;
+
 /// How the passes of a run are made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Made {
-    pub rows: usize,
+    pub samples: usize,
+    /// Records of each sample.
+    pub records: usize,
     pub performance: Performance,
     pub precision: Precision,
 }
 
-/// Refuses a model if the loss, an output gradient, the norm or the contribution of a record has other bits at
-/// another place of a pass, or among other records.
+/// Refuses a model if the loss, an output gradient, the norm or the contribution of a sample has other bits at
+/// another place of a pass, or among other samples.
 pub(crate) fn check_places<D: Records, M: PrivateModel<D::Batch>>(
     model: &M,
     records: &D,
@@ -39,13 +44,19 @@ pub(crate) fn check_places<D: Records, M: PrivateModel<D::Batch>>(
     let device = model.devices().into_iter().next().unwrap_or_default();
     let device = device.without_autodiff();
     let look = |seeds: &[u64], grid: Option<Grid>| {
+        let of_records: Vec<u64> = (seeds.iter())
+            .flat_map(|seed| (0..made.records as u64).map(move |nth| seed + nth * RECORDS_APART))
+            .collect();
         let losses = |model: &M| {
-            let batch = records.synthetic(seeds, &device);
+            let batch = records.synthetic(&of_records, &device);
             in_precision(made.precision, || {
-                Masks::public(seeds).during(|| model.losses(batch))
+                Masks::public(&of_records).during(|| model.losses(batch))
             })
         };
-        let samples = Samples::alone(made.rows);
+        let samples = Samples {
+            records: made.records,
+            ..Samples::alone(made.samples)
+        };
         let pass = pass::run(model, groups, samples, made.performance, losses)?;
         Ok::<_, PassError>(Seen::of(
             pass,
@@ -54,7 +65,7 @@ pub(crate) fn check_places<D: Records, M: PrivateModel<D::Batch>>(
             grid,
         )?)
     };
-    let [by_turns, among_others] = arrangements(made.rows);
+    let [by_turns, among_others] = arrangements(made.samples);
     let first = look(&by_turns, None)?;
     let second = look(&among_others, Some(first.grid))?;
     for (first, second) in first.bits.iter().zip(&second.bits) {
@@ -161,7 +172,8 @@ impl Seen {
             bits: std::array::from_fn(|_| Vec::new()),
             grid,
         };
-        let losses = losses.reshape([places.rows, 1]);
+        let records = losses.dims()[0] / places.rows.max(1);
+        let losses = losses.reshape([places.rows, records]);
         seen.look_at("loss", &losses, places)?;
         seen.look_at("norm", &norms.values(), places)?;
         seen.look_at("bound of the norm", &norms.upper(), places)?;

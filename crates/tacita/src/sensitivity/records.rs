@@ -2,8 +2,10 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
+use tacita_mechanism::sampling::Units;
 
-/// A data set of sensitive records. One record is the unit of privacy.
+/// A data set of sensitive records. One record is the unit of privacy, unless the records say which unit they
+/// belong to ([`Records::units`]).
 ///
 /// ```
 /// use burn::tensor::{Device, Distribution, Tensor};
@@ -50,6 +52,16 @@ pub trait Records {
     /// A weight of the *loss* would be lost on automatic clipping, which scales every gradient to the same length.
     fn weight(&self, _index: usize) -> f32 {
         1.0
+    }
+
+    /// Which records belong together: those of one person, say, who is then the unit of privacy. The plan must say
+    /// how many records of a unit take part in a step at most
+    /// ([`Plan::records_per_unit`](crate::Plan::records_per_unit)). A record of no unit takes part in nothing.
+    ///
+    /// Always the same. Who belongs together may depend on identifiers only, which everyone chooses for themselves:
+    /// then adding or removing a unit changes no other.
+    fn units(&self) -> Option<&Units> {
+        None
     }
 
     /// One synthetic record for each seed, of the right shape and type, made without reading any

@@ -4,11 +4,13 @@
 //! without diagnostics. The run is marked as not private before its first step all the same, because
 //! whoever reads a diagnosis has read the records.
 
+use crate::mechanism::sampling::Units;
 use crate::mechanism::session::Session;
-use crate::sensitivity::clipping::Clipper;
+use crate::sensitivity::clipping::{Clipper, FiniteGradients};
 use crate::sensitivity::gradient::{Grid, Weights};
 use crate::sensitivity::parameters::Parameter;
-use crate::sensitivity::pass::{PassError, PassRows};
+use crate::sensitivity::pass::PassError;
+use crate::sensitivity::pass_shape::PassShape;
 use crate::sensitivity::records::{PrivateModel, Records};
 use burn::tensor::{Device, Tensor};
 
@@ -17,7 +19,7 @@ use burn::tensor::{Device, Tensor};
 pub struct Probe {
     /// Steps between two looks; the first is before the first step.
     pub every: u64,
-    /// How many records are looked at: the first ones.
+    /// How many records are looked at: the first ones; units where the plan has such.
     pub records: usize,
     /// Thresholds C to compare, beside the one in force.
     pub thresholds: Vec<f64>,
@@ -90,11 +92,17 @@ impl Probe {
 
         let sizes = session.parameters().iter().map(Parameter::elements);
         let mut seen = Seen::new(thresholds.len(), sizes.collect());
-        let indices: Vec<usize> = (0..self.records.min(records.count())).collect();
-        for indices in indices.chunks(session.micro_batch()) {
-            let batch = records.batch(indices, device);
-            let losses = |model: &M| session.masks(indices).during(|| model.losses(batch));
-            seen.add(clipper, &thresholds, model, indices.len().into(), losses)?;
+        let count = records
+            .units()
+            .map_or_else(|| records.count(), Units::count);
+        let units: Vec<usize> = (0..self.records.min(count)).collect();
+        for pass in session.passes(records, &units) {
+            let batch = records.batch(&pass.indices, device);
+            let losses = |model: &M| {
+                let mut masks = session.masks(&pass.indices);
+                masks.during(|| model.losses(batch))
+            };
+            seen.add(clipper, &thresholds, model, &pass.shape, losses)?;
         }
         let multiplier = session.plan().noise_multipliers(step)[0];
         let noise = multiplier / session.plan().expected_batch();
@@ -129,12 +137,16 @@ impl Seen {
         clipper: &Clipper,
         thresholds: &[Vec<f64>],
         model: &M,
-        rows: PassRows,
+        shape: &PassShape,
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<(), PassError> {
-        let Some(finite) = clipper.finite_gradients(model, rows, losses)? else {
-            return Ok(());
-        };
+        clipper.finite_gradients(model, shape, losses, |finite| {
+            self.add_part(clipper, thresholds, finite);
+            Ok(())
+        })
+    }
+
+    fn add_part(&mut self, clipper: &Clipper, thresholds: &[Vec<f64>], finite: FiniteGradients) {
         let norms = finite.norms();
         let values = norms.values();
         // Raw gradients are rounded to a grid as well, one as fine as the longest allows.
@@ -175,7 +187,6 @@ impl Seen {
                 }
             }
         }
-        Ok(())
     }
 
     fn diagnosis(self, step: u64, thresholds: &[Vec<f64>], noise: f64) -> Diagnosis {

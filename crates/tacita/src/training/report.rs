@@ -42,8 +42,13 @@ pub struct Report {
     pub caveats: Vec<&'static str>,
 }
 
-const CAVEATS: [&str; 4] = [
-    "Holds for one record; a person with several records is protected less.",
+const ONE_RECORD: &str = "Holds for one record; a person with several records is protected less.";
+const SOME_RECORDS: &str =
+    "Holds for owners of a bounded number of records; whoever has more is protected less.";
+const ONE_UNIT: &str =
+    "Holds for one person with all their records, as far as equal identifiers say who is one.";
+
+const CAVEATS: [&str; 3] = [
     "Covers the released gradients and everything computed from them; not choices made by looking at \
      the data otherwise (tuning, preprocessing, early stopping on private scores).",
     "Rate and divisor come from the declared record count, which is taken as public.",
@@ -51,9 +56,10 @@ const CAVEATS: [&str; 4] = [
 ];
 
 /// What the guarantee does not cover on this device.
-fn caveats(on_gpu: bool) -> Vec<&'static str> {
+fn caveats(unit: &'static str, on_gpu: bool) -> Vec<&'static str> {
     let gpu = on_gpu.then_some(Report::GPU_CAVEAT);
-    CAVEATS.into_iter().chain(gpu).collect()
+    let unit = std::iter::once(unit);
+    unit.chain(CAVEATS).chain(gpu).collect()
 }
 
 impl Report {
@@ -70,10 +76,15 @@ impl Report {
             Reading::UpperBound(upper) => (0.0, upper),
             Reading::Estimate(_) => (0.0, f64::INFINITY),
         };
+        let (unit, caveat) = match (plan.records_per_unit(), plan.ledger().records_per_unit()) {
+            (Some(_), _) => ("one person", ONE_UNIT),
+            (None, 1) => ("one record", ONE_RECORD),
+            (None, _) => ("one owner of a bounded number of records", SOME_RECORDS),
+        };
         Self {
             private: session.is_private(),
             not_private_because: session.why_not_private(),
-            unit: "one record",
+            unit,
             neighbours: plan.ledger().neighbours().name(),
             sampling: "Poisson",
             rate: plan.rate(),
@@ -85,7 +96,7 @@ impl Report {
             delta: plan.delta(),
             accountant: "privacy loss distribution (certified bracket)",
             version: env!("CARGO_PKG_VERSION"),
-            caveats: caveats(session.on_gpu()),
+            caveats: caveats(caveat, session.on_gpu()),
         }
     }
 }
@@ -123,10 +134,15 @@ impl fmt::Display for Report {
             (
                 "sampling",
                 format!(
-                    "{}, rate {} of {} declared records, {} steps",
+                    "{}, rate {} of {} declared {}, {} steps",
                     self.sampling,
                     four_digits(self.rate),
                     self.public_record_count,
+                    if self.unit == "one person" {
+                        "people"
+                    } else {
+                        "records"
+                    },
                     self.steps
                 ),
             ),
@@ -181,8 +197,9 @@ mod tests {
 
     #[test]
     fn a_run_on_a_gpu_carries_the_caveat_of_gpus() {
-        assert_eq!(caveats(false), CAVEATS);
-        assert_eq!(caveats(true).last(), Some(&Report::GPU_CAVEAT));
+        assert_eq!(caveats(ONE_RECORD, false)[0], ONE_RECORD);
+        assert_eq!(caveats(ONE_RECORD, false)[1..], CAVEATS);
+        assert_eq!(caveats(ONE_UNIT, true).last(), Some(&Report::GPU_CAVEAT));
     }
 
     fn report(epsilon: f64) -> Report {

@@ -14,7 +14,7 @@
 //! });
 //! ```
 
-pub use crate::sensitivity::pass::PassRows;
+pub use crate::sensitivity::pass_shape::PassRows;
 
 use crate::compute::backend;
 use crate::mechanism::keys::Keys;
@@ -22,13 +22,14 @@ use crate::mechanism::masks::Masks;
 use crate::mechanism::plan::{CheckedPlan, Clipping};
 use crate::mechanism::session::{Opening, Session, SessionError, SessionOptions};
 use crate::sensitivity::clipping::{
-    Clipper, Grouping, Groups, SideQuery, SideSums, ThresholdTracker,
+    Clipper, Grouping, Groups, SideQuery, SideSums, ThresholdTracker, UsualBatch,
 };
 use crate::sensitivity::gradient::{
-    Grid, NormMethod, Norms, Performance, Sum, WeightedSums, Weights,
+    Grid, NormMethod, Norms, Performance, Samples, Sum, WeightedSums, Weights,
 };
 use crate::sensitivity::parameters::Parameters;
-use crate::sensitivity::pass::{self, Pass, Samples};
+use crate::sensitivity::pass::{self, Pass};
+use crate::sensitivity::pass_shape::{PartShape, PassShape};
 use crate::sensitivity::records::{PrivateModel, Records};
 use crate::sensitivity::rounding::operand_error;
 use burn::module::{Module, ModuleVisitor, Param};
@@ -166,8 +167,26 @@ pub fn clipped_sums_without_noise<M: Module>(
     rows: impl Into<PassRows>,
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> SumsWithoutNoise {
-    let rows = rows.into();
-    sums(model, clipping, rows, &vec![1.0; rows.all], losses)
+    sums(model, clipping, &rows.into().into(), losses)
+}
+
+/// The same of units of several records: `records_of_units` says how many of the batch's rows, one after another, are
+/// those of each unit. Units with equally many must lie side by side, as a session puts them.
+///
+/// # Panics
+/// If the model cannot be trained privately.
+pub fn clipped_unit_sums_without_noise<M: Module>(
+    model: &M,
+    clipping: &Clipping,
+    records_of_units: &[usize],
+    losses: impl FnOnce(&M) -> Tensor<1>,
+) -> SumsWithoutNoise {
+    let parts = records_of_units.chunk_by(|a, b| a == b);
+    let parts = parts.map(|part| PartShape {
+        samples: part.len().into(),
+        records: part[0],
+    });
+    sums(model, clipping, &PassShape::new(parts.collect()), losses)
 }
 
 /// The same of records that have weights ([`Records::weight`](crate::Records::weight)).
@@ -180,30 +199,39 @@ pub fn weighted_sums_without_noise<M: Module>(
     weights: &[f32],
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> SumsWithoutNoise {
-    sums(model, clipping, weights.len().into(), weights, losses)
+    let shape = PassShape::from(PassRows::from(weights.len()));
+    sums(
+        model,
+        clipping,
+        &shape.with_weights(weights.to_vec()),
+        losses,
+    )
 }
 
 fn sums<M: Module>(
     model: &M,
     clipping: &Clipping,
-    rows: PassRows,
-    weights: &[f32],
+    shape: &PassShape,
     losses: impl FnOnce(&M) -> Tensor<1>,
 ) -> SumsWithoutNoise {
-    let losses = |model: &M| masks_of(0..rows.all).during(|| losses(model));
+    let rows = shape.rows();
+    let losses = |model: &M| masks_of(0..rows).during(|| losses(model));
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let clipper = Clipper {
         groups: groups(&clipping.grouping, &parameters),
         rule: clipping.rule,
         side_query: SideQuery::of(&clipping.threshold),
         performance: Performance::default(),
-        usual_batch: rows.all,
+        usual_batch: UsualBatch {
+            samples: rows,
+            rows,
+        },
         roundings: None,
     };
     let shares = clipper.groups.shares();
     let thresholds = ThresholdTracker::new(clipping.threshold.clone(), 1, shares).thresholds(0);
     let sums = clipper
-        .sums(model, rows, &thresholds, weights, losses)
+        .sums(model, shape, &thresholds, losses)
         .unwrap_or_else(|error| panic!("{error}"));
     let flat = |sums: WeightedSums| {
         let pairs = sums.into_iter().zip(parameters.list());
@@ -241,7 +269,8 @@ pub fn rounding_of_operands(device: &Device) -> f64 {
     operand_error(device)
 }
 
-/// Asserts that norms and weighted sums of every method and grouping equal the per-sample loop's,
+/// Asserts that norms and weighted sums of every method and grouping, of samples of one record and of several, equal
+/// the per-sample loop's,
 /// that no norm bound lies below the truth, and, on the CPU, that a sum is to the last bit the sum of its
 /// records: a record's norm, factor and contribution do not depend on the others.
 ///
@@ -270,27 +299,60 @@ pub fn assert_matches_per_sample_loop<M: Module>(
                 // Small enough that chunks of a few samples are exercised.
                 workspace_bytes: 1 << 12,
             };
-            assert_pass(model, batch, &losses, &oracle, grouping, performance);
+            // Records of a unit: one, a pair, and all of them in one.
+            let mut units = vec![1, 2, batch];
+            units.retain(|records| (1..=batch).contains(records));
+            units.dedup();
+            for records in units {
+                let oracle = of_units(&oracle, records);
+                let samples = Samples {
+                    records,
+                    ..Samples::alone(oracle.len())
+                };
+                let grouping = grouping.clone();
+                assert_pass(model, samples, &losses, &oracle, grouping, performance);
+            }
         }
     }
 }
 
+/// The mean gradient of every `records` consecutive samples; what is left over is left out.
+fn of_units(oracle: &[SampleGradient], records: usize) -> Vec<SampleGradient> {
+    if records == 1 {
+        return oracle.to_vec();
+    }
+    let mean = |unit: &[SampleGradient]| -> SampleGradient {
+        let of_parameter = |parameter: usize| {
+            let of_entry = |entry: usize| {
+                let values = unit
+                    .iter()
+                    .map(|sample| f64::from(sample[parameter][entry]));
+                (values.sum::<f64>() / records as f64) as f32
+            };
+            (0..unit[0][parameter].len()).map(of_entry).collect()
+        };
+        (0..unit[0].len()).map(of_parameter).collect()
+    };
+    oracle.chunks_exact(records).map(mean).collect()
+}
+
 fn assert_pass<M: Module>(
     model: &M,
-    batch: usize,
+    samples: Samples,
     losses: &impl Fn(&M, Range<usize>) -> Tensor<1>,
     oracle: &[SampleGradient],
     grouping: Grouping,
     performance: Performance,
 ) {
-    let what = format!("{:?}, {grouping:?}", performance.norm_method);
+    let (batch, records) = (samples.here, samples.records);
+    let method = performance.norm_method;
+    let what = format!("{method:?}, {grouping:?}, {records} records of a unit");
     let parameters = Parameters::of(model).unwrap_or_else(|error| panic!("{error}"));
     let groups = groups(&grouping, &parameters);
     let losses_of =
         |model: &M, range: Range<usize>| masks_of(range.clone()).during(|| losses(model, range));
-    let alone = Samples::alone(batch);
-    let mut pass = pass::run(model, &groups, alone, performance, |m| {
-        losses_of(m, 0..batch)
+    let mut pass = pass::run(model, &groups, samples, performance, |m| {
+        losses_of(m, 0..samples.rows())
     })
     .unwrap_or_else(|error| panic!("{what}: {error}"));
     let norms = pass.gradients.norms();
@@ -322,15 +384,10 @@ fn assert_pass<M: Module>(
     let sums = pass.gradients.weighted_sums(&queries);
     if rough == 0.0 {
         let one = |sample: usize| {
-            let samples = Samples {
-                here: 1,
-                usually: batch,
-            };
-            let range = sample..sample + 1;
-            pass::run(model, &groups, samples, performance, |m| {
-                losses_of(m, range)
-            })
-            .unwrap_or_else(|error| panic!("{what}: {error}"))
+            let one = Samples { here: 1, ..samples };
+            let range = sample * records..(sample + 1) * records;
+            pass::run(model, &groups, one, performance, |m| losses_of(m, range))
+                .unwrap_or_else(|error| panic!("{what}: {error}"))
         };
         assert_additive(&what, &sums, &norms, &queries, batch, one);
     }

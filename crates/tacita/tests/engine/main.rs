@@ -21,3 +21,4 @@ mod records;
 mod refusals;
 mod resume;
 mod shared;
+mod units;

@@ -182,7 +182,10 @@ pub fn subject(report: &Report) -> String {
         entry("Data set", &facts.data.name),
         entry("Licence", &facts.data.licence),
         entry(
-            "Records",
+            match facts.data.records_per_person {
+                Some(_) => "People",
+                None => "Records",
+            },
             &format!(
                 "{}, declared as public",
                 count(facts.data.public_record_count)

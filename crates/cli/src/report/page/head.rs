@@ -6,7 +6,7 @@ use crate::report::facts::{Evaluation, Facts, PhaseKind};
 use crate::report::words;
 use crate::utility::Utility;
 use crate::utility::words::{number, percent};
-use tacita_accounting::decimal::{count, exact, plain, up};
+use tacita_accounting::decimal::{count, exact, up};
 
 /// Heading, banner, guarantee and the figures asked for first.
 pub fn render(report: &Report) -> String {
@@ -104,14 +104,19 @@ fn beside(facts: &Facts) -> String {
 fn tiles(report: &Report) -> String {
     let facts = &report.facts;
     let training = (facts.phases.iter()).find(|phase| phase.kind == PhaseKind::Training);
-    let unit = match facts.plan.records_per_unit() {
-        1 => "one record".to_string(),
-        k => format!("up to {k} records"),
+    let unit = match (facts.data.records_per_person, facts.plan.records_per_unit()) {
+        (Some(_), _) => "one person".to_string(),
+        (None, 1) => "one record".to_string(),
+        (None, k) => format!("up to {k} records"),
+    };
+    let counted = match facts.data.records_per_person {
+        Some(_) => "People",
+        None => "Records",
     };
     let mut tiles = vec![
         ("Unit", unit, facts.data.record.clone()),
         (
-            "Records",
+            counted,
             count(facts.data.public_record_count),
             "declared, public".to_string(),
         ),
@@ -145,8 +150,8 @@ fn tiles(report: &Report) -> String {
             "Accuracy",
             format!("≈ {:.1} %", 100.0 * accuracy),
             format!(
-                "noisy count on {on}; noise ± {} points, part of ε{}",
-                plain(100.0 * noise_std),
+                "noisy count on {on}: ± {:.1} points (two standard deviations of the noise), part of ε{}",
+                200.0 * noise_std,
                 beside(facts)
             ),
         )),

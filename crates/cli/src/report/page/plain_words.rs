@@ -29,6 +29,7 @@ pub fn render(report: &Report) -> String {
                 + &attacks(report)
                 + &reconstruction(report)
                 + &groups(&report.groups, report.figures.delta).unwrap_or_default()
+                + &one_record(report).unwrap_or_default()
         }
         // One point of its curve is known, which does not say how far odds move.
         (Some(upper), None) if words::is_of_search(&report.facts) => {
@@ -48,10 +49,18 @@ fn meaning(report: &Report, upper: f64) -> String {
     } else {
         "ε above 10 is regarded as weak: taken by itself the figure excludes little."
     };
+    let unit = match report.facts.data.records_per_person {
+        Some(_) => "person, with all their records,",
+        None => "record",
+    };
+    let used = match report.facts.data.records_per_person {
+        Some(_) => "took part",
+        None => "was used",
+    };
     [
         paragraph(&format!(
-            "The model was trained so that it comes out nearly the same whether or not any one record ({}) \
-             was used. This holds against anyone who sees what was released, whatever else they know, now \
+            "The model was trained so that it comes out nearly the same whether or not any one {unit} ({}) \
+             {used}. This holds against anyone who sees what was released, whatever else they know, now \
              or later.",
             report.facts.data.record
         )),
@@ -63,6 +72,17 @@ fn meaning(report: &Report, upper: f64) -> String {
         paragraph(&words::delta_and_records(&report.facts, &report.figures)),
     ]
     .concat()
+}
+
+/// What is promised about one record of a person.
+fn one_record(report: &Report) -> Option<String> {
+    let upper = report.one_record?.epsilon_upper;
+    Some(paragraph(&format!(
+        "The guarantee is for a person, who took part with all their records or not at all. Somebody who knows that a \
+         person took part, and all but one of their records, is kept from that record by ε ≤ {} at the same δ = {}.",
+        up(upper, 4),
+        exact(report.figures.delta)
+    )))
 }
 
 /// ε of people with several records, if it is known.

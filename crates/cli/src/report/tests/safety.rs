@@ -15,7 +15,7 @@ const KEYS: &str = "accountant accuracy at attacks bracket budget caveats certif
     epsilon_upper epsilon_without estimate evaluation facts false_alarms figures files found_upper guarantee keys kind \
     learning_rate licence lower membership model name neighbours noise_multipliers noise_std not_private_because \
     odds_exponent_upper on optimizer origin over_steps parameters phases plan points precision preparation private \
-    public_record_count queries rate rdp record records refusal released rounds rounds_made sampling several_records side_costs \
+    public_record_count records_per_person one_record queries rate rdp record records refusal released rounds rounds_made sampling several_records side_costs \
     spending statements stopped_early tacita_facts tacita_report text thresholds times topic tuning upper \
     upper-bound version what";
 

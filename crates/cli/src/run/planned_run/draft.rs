@@ -102,6 +102,25 @@ fn check(settings: &Settings, facts: PublicFacts, resumed: bool) -> Result<()> {
         "--score-noise is for private test records; give them with --test or --test-share, and without \
          --public-test"
     );
+    let of_people =
+        settings.most_records_of_a_person().is_some() || settings.kept_of_a_person().is_some();
+    ensure!(
+        of_people || !(settings.records_per_person.is_some() || settings.draw_records),
+        "--records-per-person and --draw-records bound what one person adds; say whose a record is too, with --person \
+         COLUMN"
+    );
+    if of_people {
+        ensure!(
+            settings.audit.is_none(),
+            "--audit puts in canaries that are records of nobody, so it would measure another guarantee than the one for \
+             people; leave --audit or --person out"
+        );
+        ensure!(
+            settings.account.is_none() || resumed,
+            "an account adds up guarantees for records, or for people with so many records each; one that --person gives \
+             is for whole people and cannot be added to them yet. Leave --account or --person out. Nothing was spent"
+        );
+    }
     if let Some(count) = settings.audit {
         ensure!(
             canaries::COUNTS.contains(&count),

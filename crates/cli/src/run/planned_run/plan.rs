@@ -4,7 +4,7 @@ use super::Committed;
 use crate::run::public_facts::PublicFacts;
 use crate::run::settings::Settings;
 use crate::utility::Layout;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use tacita::{Budget, Clipping, NoiseSchedule, PaperAccountant, Plan};
 use tacita_accounting::Length;
 
@@ -26,6 +26,13 @@ pub fn plan(settings: &Settings, facts: PublicFacts, committed: Option<Committed
     plan = plan
         .public_record_count(facts.records)
         .expected_batch(settings.batch.unwrap_or(0));
+    if let Some(most) = settings.most_records_of_a_person() {
+        plan = plan.records_per_unit(most);
+    }
+    if let Some(most) = settings.kept_of_a_person() {
+        let most = u32::try_from(most).context("--records-per-person is too large a number")?;
+        plan = plan.owners_of_records(most);
+    }
     plan = plan
         .clipping(clipping(settings)?)
         .noise_schedule(noise_schedule(settings)?);

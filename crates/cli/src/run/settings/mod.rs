@@ -22,6 +22,7 @@ use tacita::optim::{OptimizerRule, RateSchedule};
 use tacita::{Clipping, NoiseSchedule};
 use tacita_accounting::Length;
 use tacita_datasets::{Builtin, Features, Schema, nearest, renamed_keys};
+use tacita_pretrained::Adapt;
 
 /// The settings of a run. A flag takes precedence over the file.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args, Serialize, Deserialize)]
@@ -49,6 +50,10 @@ pub struct Settings {
     /// Field of the text in --jsonl
     #[arg(long, value_name = "FIELD", help_heading = "Data")]
     pub text: Option<String>,
+    /// Field of the second text in --jsonl, for a pre-trained model of pairs
+    #[arg(long, value_name = "FIELD", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_pair: Option<String>,
     /// Column or field to predict
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub label: Option<String>,
@@ -74,6 +79,15 @@ pub struct Settings {
     /// Number of records, which is public
     #[arg(long, value_name = "N", help_heading = "Data")]
     pub records: Option<u64>,
+    /// Column or field that tells whose a record is: the guarantee is then for a person with all their records. Of
+    /// images `folder`: that of the person, in the folder of the class
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// Number of people, which is public; with --person, instead of --records
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persons: Option<u64>,
     /// File (or folder) of records to test on
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub test: Option<PathBuf>,
@@ -119,6 +133,23 @@ pub struct Settings {
     #[arg(long, value_name = "HEX", help_heading = "Model")]
     pub start_sha256: Option<String>,
 
+    /// Folder of a pre-trained encoder, as the Hugging Face hub lays it out: not covered by the guarantee
+    #[arg(long, value_name = "DIR", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pretrained: Option<PathBuf>,
+    /// Refuse a pre-trained model whose weights have another SHA-256
+    #[arg(long, value_name = "HEX", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pretrained_sha256: Option<String>,
+    /// What of it is trained: full, lora:RANK, last:BLOCKS, bias or head [default: lora:8]
+    #[arg(long, value_name = "CHOICE", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapt: Option<Adapt>,
+    /// Tokens of a text that the pre-trained model reads [default: 64]
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<usize>,
+
     /// Budget ε: the noise is the least that keeps it [default: 3; 8 for the digits]
     #[arg(long, value_name = "E", help_heading = "Privacy")]
     pub epsilon: Option<f64>,
@@ -132,6 +163,15 @@ pub struct Settings {
     /// Noise multiplier (noise std / sensitivity) instead of a budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub noise: Option<f64>,
+    /// Records of a person that take part in a step at most, drawn anew in every step [default with --person: 10]
+    #[arg(long, value_name = "K", help_heading = "Privacy")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records_per_person: Option<u64>,
+    /// With --person, draw records instead of people: of each person the first --records-per-person are kept for the whole
+    /// run, and the noise is that of so many. --records says how many there are then
+    #[arg(long, help_heading = "Privacy")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub draw_records: bool,
     /// Noise std of each count that figures on private test records are read from, in records; part of the budget
     #[arg(long, value_name = "Z", help_heading = "Privacy")]
     pub score_noise: Option<f64>,
@@ -146,7 +186,7 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", help_heading = "Privacy")]
     pub paper_accountant: Option<String>,
 
-    /// Expected records per step [default: a quarter of the records, at most 512]
+    /// Expected records per step, people with --person [default: a quarter of the records, at most 512]
     #[arg(long, value_name = "B", help_heading = "Training")]
     pub batch: Option<u64>,
     /// Passes over the records, on average [default: 20]
@@ -260,12 +300,13 @@ impl Settings {
             };
         }
         first!(
-            data, csv, parquet, jsonl, images, data_name, text, label, classes, schema, declared, about, records,
-            test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise, account, audit,
+            data, csv, parquet, jsonl, images, data_name, text, text_pair, label, classes, schema, declared, about, records,
+            person, persons, records_per_person, test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256,
+            pretrained, pretrained_sha256, adapt, max_tokens, epsilon, delta, noise, score_noise, account, audit,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;
-            public_test, public_folder_names, estimate_bounds, offline, per_layer, allow_large_delta
+            draw_records, public_test, public_folder_names, estimate_bounds, offline, per_layer, allow_large_delta
         )
     }
 

@@ -4,6 +4,7 @@ mod images;
 mod inputs;
 mod jsonl;
 mod parquet;
+mod person;
 mod random;
 mod schema;
 mod split;

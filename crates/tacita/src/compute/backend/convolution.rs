@@ -1,5 +1,6 @@
 //! Convolutions: the weight gradient is an outer product over output positions, of the output
-//! gradient with the input patches.
+//! gradient with the input patches. A sample may be several consecutive images, whose positions are then one after
+//! another.
 
 use super::OuterSize;
 use burn::tensor::ops::{ConvOptions, PadMode};
@@ -13,23 +14,25 @@ pub(crate) struct Convolution {
     pub output: Tensor<4>,
     pub kernel: [usize; 2],
     pub options: ConvOptions<2>,
+    /// Images of a sample.
+    pub images: usize,
 }
 
 impl Convolution {
     pub fn size(&self) -> OuterSize {
-        let [batch, channels_out, height, width] = self.output.dims();
+        let [all_images, channels_out, height, width] = self.output.dims();
         let groups = self.options.groups;
         OuterSize {
-            batch,
+            batch: all_images / self.images.max(1),
             blocks: groups,
-            positions: height * width,
+            positions: self.images * height * width,
             left: channels_out / groups,
             right: self.input.dims()[1] / groups * self.kernel[0] * self.kernel[1],
         }
     }
 
     /// The patches each output position sees, as a strided view
-    /// `[batch, height_out, width_out, channels, kernel_1, kernel_2]` of the padded input.
+    /// `[images, height_out, width_out, channels, kernel_1, kernel_2]` of the padded input.
     fn patches(&self, first: usize, count: usize) -> Tensor<6> {
         let [_, _, height, width] = self.output.dims();
         let input = self.input.clone().narrow(0, first, count);
@@ -68,11 +71,24 @@ impl Convolution {
             right,
             ..
         } = self.size();
+        let images = self.images;
+        let (first, count) = (first * images, count * images);
         let output = self.output.clone().narrow(0, first, count);
-        let output = output.reshape([count, blocks, left, positions]);
+        let output = output.reshape([count, blocks, left, positions / images]);
         let patches = self.patches(first, count);
-        let patches = patches.reshape([count, positions, blocks, right]);
-        (output.swap_dims(2, 3), patches.swap_dims(1, 2))
+        let patches = patches.reshape([count, positions / images, blocks, right]);
+        let factors = (output.swap_dims(2, 3), patches.swap_dims(1, 2));
+        (together(factors.0, images), together(factors.1, images))
+    }
+
+    /// Only some consecutive samples.
+    pub fn part(&self, first: usize, count: usize) -> Self {
+        let (first, count) = (first * self.images, count * self.images);
+        Self {
+            input: self.input.clone().narrow(0, first, count),
+            output: self.output.clone().narrow(0, first, count),
+            ..self.clone()
+        }
     }
 
     /// Samples whose patches fit a workspace of so many bytes.
@@ -80,5 +96,20 @@ impl Convolution {
         let size = self.size();
         let patch_bytes = 4 * size.blocks * size.right * size.positions;
         size.samples_within(workspace_bytes, patch_bytes)
+    }
+}
+
+/// Factors of outer products, `[records, blocks, positions, width]`, where a sample is `each` consecutive records:
+/// `[records / each, blocks, each · positions, width]`.
+pub(crate) fn together(factors: Tensor<4>, each: usize) -> Tensor<4> {
+    let [records, blocks, positions, width] = factors.dims();
+    let samples = records / each.max(1);
+    match (each, blocks) {
+        (1, _) => factors,
+        (_, 1) => factors.reshape([samples, 1, each * positions, width]),
+        _ => factors
+            .reshape([samples, each, blocks, positions * width])
+            .swap_dims(1, 2)
+            .reshape([samples, blocks, each * positions, width]),
     }
 }

@@ -40,7 +40,7 @@ mod probe;
 mod rows;
 mod sums;
 
-pub(crate) use convolution::Convolution;
+pub(crate) use convolution::{Convolution, together};
 pub(crate) use cpu::GramCache;
 pub use device::keep_kernels;
 pub(crate) use device::{cpu_device, cuda_device, is_gpu};

@@ -3,8 +3,10 @@
 
 use super::cpu;
 use super::gpu::GpuRows;
+use super::is_gpu;
 use super::norms::{Squares, sum_last};
 use burn::tensor::{Device, Element, Int, Tensor, TensorData};
+use std::iter::repeat_n;
 use std::ops::Range;
 use tacita_kernels::exact::{Grid, Sum, Vectors, add_scattered};
 use tacita_kernels::rows as kernels;
@@ -17,11 +19,13 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// Where they are treated best.
-    pub fn new(rows: Tensor<2, Int>, right: Tensor<3>) -> Self {
-        match GpuRows::new(&rows, &right) {
+    /// Where they are treated best. A sample is `records` consecutive rows of both tensors.
+    pub fn new(rows: Tensor<2, Int>, right: Tensor<3>, records: usize) -> Self {
+        let on_gpu =
+            is_gpu(&right.device()).then(|| together(rows.clone(), right.clone(), records));
+        match on_gpu.and_then(|(rows, right)| GpuRows::new(&rows, &right)) {
             Some(rows) => Self::Gpu(Box::new(rows)),
-            None => Self::Host(HostRows::new(rows, right)),
+            None => Self::Host(HostRows::new(rows, right, records)),
         }
     }
 
@@ -55,7 +59,7 @@ impl Rows {
         }
     }
 
-    /// Both as tensors: `[batch, positions]` and `[batch, positions, width]`.
+    /// Both as tensors, a sample's records side by side: `[batch, positions]` and `[batch, positions, width]`.
     pub fn tensors(&self) -> (Tensor<2, Int>, Tensor<3>) {
         match self {
             Self::Host(rows) => rows.tensors(),
@@ -88,10 +92,12 @@ impl Rows {
 #[derive(Debug)]
 pub(crate) struct HostRows {
     rows: Vec<i64>,
-    /// `[batch, positions, width]`, or `[batch, width]` where all positions share one vector.
+    /// `[batch, positions, width]`, or `[batch, records, width]` where all positions of a record share one vector.
     right: Vec<f32>,
     shared: bool,
     batch: usize,
+    /// Records of a sample.
+    records: usize,
     width: usize,
     device: Device,
 }
@@ -103,8 +109,8 @@ fn to_vec<E: Element>(data: TensorData) -> Vec<E> {
 
 impl HostRows {
     /// Moves both to the host.
-    fn new(rows: Tensor<2, Int>, right: Tensor<3>) -> Self {
-        let [batch, _, width] = right.dims();
+    fn new(rows: Tensor<2, Int>, right: Tensor<3>, records: usize) -> Self {
+        let [all_records, _, width] = right.dims();
         let device = right.device();
         let shared = cpu::shared_vector(&right);
         Self {
@@ -112,7 +118,8 @@ impl HostRows {
             rows: to_vec(rows.into_data()),
             shared: shared.is_some(),
             right: to_vec(shared.map_or_else(|| right.into_data(), Tensor::into_data)),
-            batch,
+            batch: all_records / records.max(1),
+            records,
             width,
             device,
         }
@@ -128,13 +135,18 @@ impl HostRows {
 
     fn tensors(&self) -> (Tensor<2, Int>, Tensor<3>) {
         let (batch, positions, width) = (self.batch, self.positions(), self.width);
-        let given = if self.shared { 1 } else { positions };
         let rows = TensorData::new(self.rows.clone(), [batch, positions]);
-        let right = TensorData::new(self.right.clone(), [batch, given, width]);
+        let (runs, run) = match self.shared {
+            true => (batch * self.records, positions / self.records.max(1)),
+            false => (batch * positions, 1),
+        };
+        let right = TensorData::new(self.right.clone(), [runs, 1, width]);
         let right: Tensor<3> = Tensor::from_data(right, &self.device);
         (
             Tensor::from_data(rows, &self.device),
-            right.expand([batch, positions, width]),
+            right
+                .expand([runs, run, width])
+                .reshape([batch, positions, width]),
         )
     }
 
@@ -189,11 +201,30 @@ impl HostRows {
     ) {
         let of = |each: usize| samples.start * each..samples.end * each;
         let vectors = &self.right[of(self.right.len() / self.batch.max(1))];
-        let vectors = match self.shared {
-            true => Vectors::EachSample(vectors),
-            false => Vectors::EachPosition(vectors),
-        };
         let rows = &self.rows[of(self.positions())];
-        add_scattered(steps, self.width, rows, vectors, factors, grid);
+        if !self.shared {
+            let vectors = Vectors::EachPosition(vectors);
+            return add_scattered(steps, self.width, rows, vectors, factors, grid);
+        }
+        // Every position is rounded by itself, so a sample's records may be added one by one.
+        let each = factors
+            .iter()
+            .flat_map(|factor| repeat_n(*factor, self.records));
+        let of_records: Vec<f32> = each.collect();
+        let vectors = Vectors::EachSample(vectors);
+        add_scattered(steps, self.width, rows, vectors, &of_records, grid);
     }
+}
+
+/// The same rows and vectors with a sample's records side by side.
+fn together(rows: Tensor<2, Int>, right: Tensor<3>, records: usize) -> (Tensor<2, Int>, Tensor<3>) {
+    if records == 1 {
+        return (rows, right);
+    }
+    let [all_records, positions, width] = right.dims();
+    let samples = all_records / records.max(1);
+    (
+        rows.reshape([samples, records * positions]),
+        right.reshape([samples, records * positions, width]),
+    )
 }

@@ -7,6 +7,9 @@ use tacita_accounting::calibrate::MOST_DISTINCT;
 
 const POSITIVE: &str = "a finite number above 0";
 
+/// A unit's records share one pass over the model, whatever memory there is.
+const MOST_RECORDS_OF_A_UNIT: u64 = 1000;
+
 /// `RANGE` of thresholds.
 const RANGE_IN_WORDS: &str = "between 1e-20 and 1e20";
 
@@ -68,6 +71,14 @@ impl Plan {
             });
         }
         self.size()?;
+        if let Some(most) = self.records_per_unit {
+            let ok = (1..=MOST_RECORDS_OF_A_UNIT).contains(&most);
+            let what = "number of records of a unit in a step";
+            within(what, "between 1 and 1000", most as f64, ok)?;
+        }
+        let owned = self.records_of_an_owner;
+        let what = "number of records of an owner";
+        within(what, "at least 1", f64::from(owned), owned >= 1)?;
         for multiplier in &self.statistics {
             positive("noise multiplier of a statistic", *multiplier)?;
         }
@@ -178,6 +189,20 @@ impl Plan {
     }
 
     fn check_combination(&self) -> Result<(), PlanError> {
+        if self.records_of_an_owner > 1 && self.records_per_unit.is_some() {
+            return Err(PlanError::Meaningless {
+                what: "an owner of several records whose unit has several records",
+                why: "a step draws owners or records, not both",
+                remedy: "keep `records_per_unit` to draw owners, or `owners_of_records` to draw records",
+            });
+        }
+        if self.records_of_an_owner > 1 && matches!(self.scale, Scale::Paper(..)) {
+            return Err(PlanError::Unproved {
+                what: "a paper's noise for owners of several records",
+                why: "the accountants of the papers know one record only",
+                remedy: "find the noise from the budget, or give it",
+            });
+        }
         let threshold = &self.clipping.threshold;
         let automatic = matches!(self.clipping.rule, ClipRule::Auto { .. });
         if automatic && threshold.is_learned() {

@@ -14,6 +14,7 @@ pub struct CheckedPlan {
     pub(super) schedule: NoiseSchedule,
     pub(super) statistics: u64,
     pub(super) scores: u64,
+    pub(super) records_per_unit: Option<u64>,
     pub(super) rate: f64,
     pub(super) scale: f64,
     pub(super) ledger: Ledger,
@@ -48,7 +49,12 @@ impl CheckedPlan {
         self.rate
     }
 
-    /// Records as declared.
+    /// Records of a unit that take part in a step, at most; none if the unit of privacy is one record.
+    pub fn records_per_unit(&self) -> Option<u64> {
+        self.records_per_unit
+    }
+
+    /// Records as declared; units where [`CheckedPlan::records_per_unit`] is given.
     pub fn public_record_count(&self) -> u64 {
         self.records
     }

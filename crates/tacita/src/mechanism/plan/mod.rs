@@ -17,8 +17,8 @@ use crate::sensitivity::clipping::{DirectionNoise, Threshold};
 use serde::{Deserialize, Serialize};
 use tacita_accounting::calibrate::{self, QueryNoise, Shape};
 use tacita_accounting::{
-    AccountError, Accountant, Length, Pld, RunSize, RunSizeError, Sampling, epsilon_of_mu,
-    mu_of_budget,
+    AccountError, Accountant, Ledger, Length, Neighbours, Pld, RunSize, RunSizeError, Sampling,
+    epsilon_of_mu, mu_of_budget,
 };
 
 /// Statistics and scores must leave something of the budget's μ for the steps.
@@ -66,6 +66,8 @@ pub struct Plan {
     schedule: NoiseSchedule,
     statistics: Vec<f64>,
     scores: Vec<f64>,
+    records_per_unit: Option<u64>,
+    records_of_an_owner: u32,
 }
 
 impl Plan {
@@ -112,6 +114,8 @@ impl Plan {
             schedule: NoiseSchedule::Constant,
             statistics: Vec::new(),
             scores: Vec::new(),
+            records_per_unit: None,
+            records_of_an_owner: 1,
         }
     }
 
@@ -127,6 +131,38 @@ impl Plan {
     #[must_use]
     pub fn expected_batch(mut self, expected_batch: u64) -> Self {
         self.expected_batch = expected_batch as f64;
+        self
+    }
+
+    /// Makes the unit of privacy not one record but all records of one person, say: the records say who belongs
+    /// together ([`Records::units`](crate::Records::units)). A step draws units, takes at most `most` records of
+    /// each, drawn anew in every step, and clips the mean of their gradients. The public record count and the expected batch then count *units*.
+    ///
+    /// ```
+    /// use tacita::{Budget, Plan};
+    ///
+    /// // 5,000 patients, of each of whom up to ten visits take part when the patient is drawn.
+    /// let plan = Plan::new(Budget::new(3.0, 1e-5))
+    ///     .public_record_count(5000)
+    ///     .expected_batch(100)
+    ///     .epochs(4.0)
+    ///     .records_per_unit(10)
+    ///     .calibrate()?;
+    /// assert_eq!(plan.records_per_unit(), Some(10));
+    /// # Ok::<(), tacita::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn records_per_unit(mut self, most: u64) -> Self {
+        self.records_per_unit = Some(most);
+        self
+    }
+
+    /// Draws records, and certifies ε for an owner of up to `most` of them, each of which is drawn on its own: the noise
+    /// is then that of a group ([`Ledger::with_records_per_unit`]). That nobody has more in the data is the caller's to
+    /// see to. The other way, [`Plan::records_per_unit`], draws owners.
+    #[must_use]
+    pub fn owners_of_records(mut self, most: u32) -> Self {
+        self.records_of_an_owner = most;
         self
     }
 
@@ -233,6 +269,7 @@ impl Plan {
             schedule: self.schedule,
             statistics: self.statistics.len() as u64,
             scores: self.scores.len() as u64,
+            records_per_unit: self.records_per_unit,
             rate,
             scale,
             ledger,
@@ -263,7 +300,9 @@ impl Plan {
     /// and the search for that noise would not end.
     fn check_side_releases(&self, epsilon: f64, delta: f64) -> Result<(), PlanError> {
         let multipliers = self.statistics.iter().chain(&self.scores);
-        let mu = multipliers.map(|z| z.powi(-2)).sum::<f64>().sqrt();
+        // Each of an owner's records is in every one of them.
+        let mu = multipliers.map(|z| z.powi(-2)).sum::<f64>().sqrt()
+            * f64::from(self.records_of_an_owner);
         if mu > 0.0 && mu >= LARGEST_SIDE_SHARE * mu_of_budget(epsilon, delta)? {
             return Err(PlanError::NothingLeft {
                 spent: epsilon_of_mu(mu, delta)?,
@@ -292,7 +331,8 @@ impl Plan {
             threshold: &self.clipping.threshold,
         };
         let runs = self.schedule.runs(run);
-        let mut shape = Shape::new();
+        let unit = Ledger::new(Neighbours::AddOrRemoveOne);
+        let mut shape = Shape::after(&unit.with_records_per_unit(self.records_of_an_owner)?);
         match sampling {
             // A round of a partition is a whole epoch.
             Sampling::Partition { batches } => {

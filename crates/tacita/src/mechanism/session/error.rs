@@ -97,6 +97,18 @@ pub enum SessionError {
     /// The processes of the run could not work together.
     #[error(transparent)]
     Ranks(#[from] RanksError),
+    /// Records that belong to units under a plan whose unit is one record.
+    #[error(
+        "the records say which unit (a person, say) they belong to, but the unit of the plan is one record; \
+         give the plan the most records of a unit (`Plan::records_per_unit`); nothing was released"
+    )]
+    UnitsNotPlanned,
+    /// Records that belong to no units under a plan whose units have several.
+    #[error(
+        "the plan's unit has several records, but the records do not say which unit they belong to \
+         (`Records::units`); nothing was released"
+    )]
+    UnitsUnknown,
     /// Learned thresholds of another plan or model.
     #[error("the learned thresholds belong to another plan or model; nothing was released")]
     OtherThresholds,

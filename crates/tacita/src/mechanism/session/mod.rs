@@ -63,10 +63,11 @@ use crate::mechanism::masks::Masks;
 use crate::mechanism::noise::{NoiseHardening, missing_tail_delta};
 use crate::mechanism::plan::{CheckedPlan, TAIL_SHARE};
 use crate::mechanism::ranks::Ranks;
-use crate::mechanism::sampling::PoissonSampler;
+use crate::mechanism::sampling::{PoissonSampler, RecordChoice, Units};
 use crate::sensitivity::checks::{self, Checked};
 use crate::sensitivity::clipping::{
-    Clipper, Groups, MOST_SHARE, SideQuery, ThresholdState, ThresholdTracker, largest_share,
+    Clipper, Groups, MOST_SHARE, RoundingsByRecords, SideQuery, ThresholdState, ThresholdTracker,
+    largest_share,
 };
 use crate::sensitivity::gradient::Performance;
 use crate::sensitivity::parameters::{Parameter, Parameters};
@@ -74,7 +75,7 @@ use crate::sensitivity::places::{Made, check_places};
 use crate::sensitivity::records::{PrivateModel, Records};
 use burn::tensor::Device;
 use opening::MOST_STATISTIC_VALUES;
-use passes::Passes;
+use passes::{Pass, Passes};
 use std::path::Path;
 use std::sync::Arc;
 use tacita_accounting::{Ledger, Reading};
@@ -125,6 +126,21 @@ pub struct SessionOptions {
     pub hardening: NoiseHardening,
     /// How a GPU rounds in the forward and backward pass.
     pub precision: Precision,
+}
+
+/// Records of a unit that take part in a step, at most. What the plan promises and what the records are must agree.
+fn most_records<D: Records>(plan: &CheckedPlan, records: &D) -> Result<usize, SessionError> {
+    match (plan.records_per_unit(), records.units()) {
+        (None, None) => Ok(1),
+        (Some(most), Some(_)) => Ok(most as usize),
+        (None, Some(_)) => Err(SessionError::UnitsNotPlanned),
+        (Some(_), None) => Err(SessionError::UnitsUnknown),
+    }
+}
+
+fn largest_share_of_any(roundings: &RoundingsByRecords) -> f64 {
+    let shares = roundings.values().map(|groups| largest_share(groups));
+    shares.fold(0.0, f64::max)
 }
 
 impl Session {
@@ -202,13 +218,22 @@ impl Session {
         let parameters = Parameters::of(model)?;
         let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
         let ranks = opening.ranks();
+        let most_records = most_records(plan, records)?;
+        let count = records
+            .units()
+            .map_or_else(|| records.count(), Units::count);
         // The records of other ranks are numbered in turn with these.
-        let sampler = PoissonSampler::new(plan.rate(), records.count() * ranks.size())?;
+        let sampler = PoissonSampler::new(plan.rate(), count * ranks.size())?;
+        let sizes = match one_size {
+            true => Passes::of_one_size(plan.expected_batch(), plan.rate(), 1),
+            false => Passes::as_drawn(plan.expected_batch(), 1),
+        };
+        let sizes = sizes.of_units(most_records).records_of_samples();
         let Checked {
             bytes_per_record,
             roundings,
-        } = checks::check_model(model, records, &parameters, &groups)?;
-        let share = largest_share(&roundings);
+        } = checks::check_model(model, records, &parameters, &groups, &sizes)?;
+        let share = largest_share_of_any(&roundings);
         if share > MOST_SHARE {
             return Err(SessionError::RoundingTooLarge {
                 percent: share * 100.0,
@@ -232,13 +257,17 @@ impl Session {
             // As of one process, because how a gradient is computed goes by it, and with it how it is rounded.
             false => Passes::as_drawn(plan.expected_batch(), micro_batch),
         };
+        let passes = passes.of_units(most_records);
         if one_size {
-            let made = Made {
-                rows: passes.most_rows(),
-                performance: options.performance,
-                precision: options.precision,
-            };
-            check_places(model, records, &groups, made)?;
+            for records_of_sample in passes.records_of_samples() {
+                let made = Made {
+                    samples: passes.samples_of_one_size(records_of_sample),
+                    records: records_of_sample,
+                    performance: options.performance,
+                    precision: options.precision,
+                };
+                check_places(model, records, &groups, made)?;
+            }
         }
         let clipping = plan.clipping();
         let thresholds = clipping.threshold.clone();
@@ -249,7 +278,7 @@ impl Session {
                 rule: clipping.rule,
                 side_query: SideQuery::of(&clipping.threshold),
                 performance: options.performance,
-                usual_batch: passes.usual_rows(),
+                usual_batch: passes.usual_batch(),
                 roundings: Some(roundings),
             },
             opening: opening.hardened(options.hardening),
@@ -304,6 +333,18 @@ impl Session {
         self.thresholds.thresholds(self.next_step())
     }
 
+    /// The passes over some units, or over records where each is a unit of its own: at most as many records of each
+    /// as the plan has, drawn for the next step.
+    pub(crate) fn passes<'a, D: Records>(&self, records: &D, units: &'a [usize]) -> Vec<Pass<'a>> {
+        let Some(known) = records.units() else {
+            return self.passes.over(units).collect();
+        };
+        let most = self.plan().records_per_unit().unwrap_or(1) as usize;
+        let choice = RecordChoice::new(self.opening.keys(), self.next_step(), most);
+        let chosen = units.iter().map(|unit| choice.of(known.records(*unit)));
+        self.passes.over_units(chosen.collect())
+    }
+
     /// The masks that dropout takes in the next step for some records of this rank.
     pub(crate) fn masks(&self, indices: &[usize]) -> Masks {
         let ranks = self.opening.ranks();
@@ -328,7 +369,10 @@ impl Session {
     /// How much of the clipping threshold is set aside for rounding contributions to the grid on which they
     /// are summed, at most: gradients are clipped so much below it. Depends on the model's shapes alone.
     pub fn rounding_share(&self) -> f64 {
-        largest_share(self.clipper.roundings.as_deref().unwrap_or_default())
+        self.clipper
+            .roundings
+            .as_ref()
+            .map_or(0.0, largest_share_of_any)
     }
 
     /// Records of one pass at most: a larger draw is cut, and on a GPU a smaller one is filled up. Public,

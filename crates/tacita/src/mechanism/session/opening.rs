@@ -93,7 +93,7 @@ impl Opening {
     pub fn in_memory(plan: CheckedPlan, keys: Keys) -> Self {
         Self {
             record: Record::Memory {
-                ledger: Ledger::new(plan.ledger().neighbours()),
+                ledger: plan.ledger().prefix(0),
                 next_round: 0,
             },
             plan,
@@ -108,6 +108,11 @@ impl Opening {
     pub fn over(mut self, ranks: Arc<dyn Ranks>) -> Result<Self, SessionError> {
         self.ranks = ranks;
         if !self.ranks.is_alone() {
+            if self.plan.records_per_unit().is_some() {
+                // The records of a unit would have to be on one rank.
+                let what = "a run whose unit of privacy has several records";
+                self.ranks.only_alone(what)?;
+            }
             let plan = serde_json::to_vec(self.plan.ledger()).unwrap_or_default();
             self.ranks.same("plans", &plan)?;
             let Self { keys, ranks, .. } = &mut self;

@@ -58,7 +58,8 @@ impl<'s> OpenRound<'s> {
         })
     }
 
-    /// Draws the records of the round and makes the clipped sums of its queries over them.
+    /// Draws the records of the round, or the units and records of each, and makes the clipped sums of its queries
+    /// over them.
     ///
     /// A logical batch is cut into passes with the same result as one; an empty draw gives zeros. On a GPU
     /// every pass of the run has one size, which is public.
@@ -67,8 +68,10 @@ impl<'s> OpenRound<'s> {
     /// drew none takes part; if one fails, all do.
     ///
     /// # Guarantee
-    /// Adding or removing one record moves the sum of each query by at most its sensitivity.
-    /// Checked by `removing_one_record_moves_the_sum_at_most_the_bound`.
+    /// Adding or removing one record, or one unit with all of its records where the plan has units
+    /// ([`Plan::records_per_unit`](crate::Plan::records_per_unit)), moves the sum of each query by at most its
+    /// sensitivity. Checked by `removing_one_record_moves_the_sum_at_most_the_bound` and
+    /// `removing_one_unit_moves_the_sum_at_most_the_bound`.
     pub fn clip<D: Records, M: PrivateModel<D::Batch>>(
         &self,
         model: &M,
@@ -103,15 +106,14 @@ impl<'s> OpenRound<'s> {
         let drawn: Vec<usize> = drawn.filter_map(|number| ranks.own(*number)).collect();
         let clipper = &session.clipper;
         let mut sums = clipper.zeros();
-        for pass in session.passes.over(&drawn) {
+        for pass in session.passes(records, &drawn) {
+            let pass = pass.weighted(|index| records.weight(index));
             let batch = records.batch(&pass.indices, device);
-            let weights = pass.indices.iter().map(|index| records.weight(*index));
-            let weights: Vec<f32> = weights.collect();
             let losses = |model: &M| {
                 let mut masks = session.masks(&pass.indices);
                 in_precision(session.precision, || masks.during(|| model.losses(batch)))
             };
-            sums.add(clipper.sums(model, pass.rows, &self.thresholds, &weights, losses)?);
+            sums.add(clipper.sums(model, &pass.shape, &self.thresholds, losses)?);
         }
         Ok(sums)
     }

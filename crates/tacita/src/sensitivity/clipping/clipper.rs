@@ -5,11 +5,13 @@ use super::room::{Room, room};
 use super::rule::{direction_factors, row};
 use super::{ClipRule, Groups, Threshold};
 use crate::sensitivity::gradient::{
-    GradientError, Norms, PerSampleGradients, Performance, WeightedSums, Weights,
+    GradientError, Norms, PerSampleGradients, Performance, Samples, WeightedSums, Weights,
 };
-use crate::sensitivity::pass::{self, Pass, PassError, PassRows, Samples};
+use crate::sensitivity::pass::{self, PassError};
+use crate::sensitivity::pass_shape::{PartShape, PassRows, PassShape};
 use burn::module::Module;
 use burn::tensor::{Bool, Tensor, TensorData};
+use std::collections::BTreeMap;
 
 /// What a round asks besides the gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,23 +40,44 @@ pub(crate) struct Clipper {
     pub rule: ClipRule,
     pub side_query: Option<SideQuery>,
     pub performance: Performance,
-    /// Samples of a pass as a rule.
-    pub usual_batch: usize,
+    /// Samples of a part of a pass as a rule, for the records that each of them has.
+    pub usual_batch: UsualBatch,
     /// How far rounding moves a sample of the shape that was checked, in steps of each group's grid; none
     /// if any shape will do.
-    pub roundings: Option<Vec<f64>>,
+    pub roundings: Option<RoundingsByRecords>,
 }
 
-/// The gradients of a pass, and which of its rows are samples whose loss and gradient are finite.
+/// How far rounding moves a sample of so many records, in steps of each group's grid.
+pub(crate) type RoundingsByRecords = BTreeMap<usize, Vec<f64>>;
+
+/// How many samples are treated together as a rule: public, unlike how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UsualBatch {
+    /// Samples.
+    pub samples: usize,
+    /// Rows of all of them, at most.
+    pub rows: usize,
+}
+
+impl UsualBatch {
+    /// Samples of so many records each.
+    pub fn of(self, records: usize) -> usize {
+        self.samples.min((self.rows / records.max(1)).max(1))
+    }
+}
+
+/// The gradients of a part of a pass, and which of its samples have finite losses and gradients.
 pub(crate) struct FiniteGradients {
     pub gradients: PerSampleGradients,
     norms: Norms,
     /// How far rounding moves them.
     pub roundings: Vec<f64>,
-    /// The rows that count, if not all do.
+    /// The samples that count, if not all do.
     counted: Option<Vec<usize>>,
-    /// Which rows of the pass were selected; none if all, in their order.
+    /// Which samples of the part were selected; none if all, in their order.
     selected: Option<Vec<usize>>,
+    /// The weight of each sample of the part; empty if 1 for all.
+    weights: Vec<f32>,
 }
 
 impl FiniteGradients {
@@ -159,19 +182,28 @@ impl Clipper {
     pub fn sums<M: Module>(
         &self,
         model: &M,
-        rows: PassRows,
+        shape: &PassShape,
         thresholds: &[f64],
-        weights: &[f32],
         losses: impl FnOnce(&M) -> Tensor<1>,
     ) -> Result<ClippedSums, PassError> {
-        let Some(finite) = self.finite_gradients(model, rows, losses)? else {
-            return Ok(self.zeros());
-        };
+        let mut sums = self.zeros();
+        self.finite_gradients(model, shape, losses, |finite| {
+            sums.add(self.sums_of_part(finite, thresholds)?);
+            Ok(())
+        })?;
+        Ok(sums)
+    }
+
+    fn sums_of_part(
+        &self,
+        finite: FiniteGradients,
+        thresholds: &[f64],
+    ) -> Result<ClippedSums, PassError> {
         let (norms, roundings) = (finite.all_norms(), &finite.roundings);
         let Room { bounds, grids } = room(thresholds, roundings)?;
         let factors = finite.of_counted(self.rule.factors(norms, &bounds));
         let mut queries = vec![Weights {
-            factors: weighted(factors, weights, finite.selected.as_deref()),
+            factors: weighted(factors, &finite.weights, finite.selected.as_deref()),
             grids,
         }];
         let mut counts = None;
@@ -199,43 +231,66 @@ impl Clipper {
         })
     }
 
-    /// The gradients of the samples whose loss and gradient are finite, none if there is no such sample.
+    /// Calls `visit` with the gradients of each part of a pass that has samples whose losses and gradient are finite.
     pub fn finite_gradients<M: Module>(
         &self,
         model: &M,
-        rows: PassRows,
+        shape: &PassShape,
         losses: impl FnOnce(&M) -> Tensor<1>,
+        mut visit: impl FnMut(FiniteGradients) -> Result<(), PassError>,
+    ) -> Result<(), PassError> {
+        let mut recorded = pass::record(model, shape, losses)?;
+        let (mut row, mut sample) = (0, 0);
+        for part in shape.parts() {
+            let samples = Samples {
+                here: part.samples.all,
+                records: part.records,
+                usually: self.usual_batch.of(part.records),
+            };
+            let gradients = recorded.part(row, samples, &self.groups, self.performance)?;
+            let losses = recorded.losses.clone().narrow(0, row, samples.rows());
+            let losses = losses.reshape([samples.here, samples.records]);
+            let weights = shape.weights(sample, samples.here).to_vec();
+            if let Some(finite) = self.finite(gradients, part, losses, weights)? {
+                visit(finite)?;
+            }
+            row += samples.rows();
+            sample += samples.here;
+        }
+        Ok(())
+    }
+
+    /// None if no sample is finite.
+    ///
+    /// # Shapes
+    /// - `losses`: `[samples, records]`
+    fn finite(
+        &self,
+        mut gradients: PerSampleGradients,
+        part: &PartShape,
+        losses: Tensor<2>,
+        weights: Vec<f32>,
     ) -> Result<Option<FiniteGradients>, PassError> {
-        let samples = Samples {
-            here: rows.all,
-            usually: self.usual_batch,
-        };
-        let Pass {
-            mut gradients,
-            losses,
-            ..
-        } = pass::run(model, &self.groups, samples, self.performance, losses)?;
+        let PassRows { all, counted } = part.samples;
         let roundings = gradients.roundings();
-        if self
-            .roundings
-            .as_ref()
-            .is_some_and(|checked| *checked != roundings)
+        if let Some(checked) = &self.roundings
+            && checked.get(&part.records) != Some(&roundings)
         {
             return Err(GradientError::OtherShapes.into());
         }
         let mut norms = gradients.norms();
-        let mut counted = (rows.counted < rows.all).then(|| (0..rows.counted).collect());
+        let mut counting = (counted < all).then(|| (0..counted).collect());
         let mut selected = None;
-        if let Some(finite) = finite_samples(&losses, &norms.upper(), rows.counted) {
+        if let Some(finite) = finite_samples(&losses, &norms.upper(), counted) {
             if finite.is_empty() {
                 return Ok(None);
             }
             if gradients.sum_zero_of_anything() {
                 // The shapes and layouts of a pass must not tell that it has such a sample.
-                counted = Some(finite);
+                counting = Some(finite);
             } else {
                 norms = norms.select(gradients.select(&finite));
-                counted = None;
+                counting = None;
                 selected = Some(finite);
             }
         }
@@ -243,8 +298,9 @@ impl Clipper {
             gradients,
             norms,
             roundings,
-            counted,
+            counted: counting,
             selected,
+            weights,
         }))
     }
 }
@@ -266,9 +322,12 @@ fn weighted(factors: Tensor<2>, weights: &[f32], kept: Option<&[usize]>) -> Tens
     factors * column.expand([samples, groups])
 }
 
-/// Those of the first `counted` samples whose loss and norms are finite; none if all are. Rows beyond repeat
-/// some of these.
-fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>, counted: usize) -> Option<Vec<usize>> {
+/// Those of the first `counted` samples whose losses and norms are finite; none if all are. Samples beyond repeat
+/// some of these. A sample of several records is left out as a whole if one of its losses is not finite.
+///
+/// # Shapes
+/// - `losses`: `[samples, records]`; `upper`: `[samples, groups]`
+fn finite_samples(losses: &Tensor<2>, upper: &Tensor<2>, counted: usize) -> Option<Vec<usize>> {
     // Mostly all are finite, and then so is one number that a GPU can send alone. It may overflow
     // where no summand is infinite; looking at each of them decides.
     let total = losses.clone().sum() + upper.clone().sum();
@@ -277,15 +336,14 @@ fn finite_samples(losses: &Tensor<1>, upper: &Tensor<2>, counted: usize) -> Opti
     }
     let finite =
         |values: TensorData| -> Vec<bool> { values.iter::<f32>().map(f32::is_finite).collect() };
-    let groups = upper.dims()[1];
+    let (records, groups) = (losses.dims()[1], upper.dims()[1]);
     let losses = finite(losses.to_data());
     let norms = finite(upper.to_data());
-    let usable = |sample: &usize| {
-        losses[*sample]
-            && norms[sample * groups..(sample + 1) * groups]
-                .iter()
-                .all(|f| *f)
+    let all = |finite: &[bool], sample: &usize, each: usize| {
+        let mut own = finite[sample * each..(sample + 1) * each].iter();
+        own.all(|finite| *finite)
     };
+    let usable = |sample: &usize| all(&losses, sample, records) && all(&norms, sample, groups);
     let kept: Vec<usize> = (0..counted).filter(usable).collect();
     (kept.len() < counted).then_some(kept)
 }

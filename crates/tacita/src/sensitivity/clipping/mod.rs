@@ -10,7 +10,9 @@ mod threshold;
 mod tracker;
 
 pub use crate::sensitivity::grouping::{Grouping, GroupingError, Groups, NamedGroup};
-pub(crate) use clipper::{ClippedSums, Clipper, SideQuery, SideSums};
+pub(crate) use clipper::{
+    ClippedSums, Clipper, FiniteGradients, RoundingsByRecords, SideQuery, SideSums, UsualBatch,
+};
 pub(crate) use online::sign;
 pub use online::{DirectionNoise, Online, OnlineRule};
 pub(crate) use over_ranks::StepLayout;

@@ -10,7 +10,7 @@ use super::outer;
 use super::rows;
 use super::sum::sum_of_formed;
 use super::workspace::Workspace;
-use crate::compute::backend::{self, Convolution, Rows};
+use crate::compute::backend::{self, Convolution, Rows, together};
 use crate::sensitivity::rounding::{HALF_A_STEP, OPERANDS_OF_A_PRODUCT};
 use burn::tensor::{Int, Tensor};
 use tacita_kernels::exact::{Grid, Sum};
@@ -54,11 +54,13 @@ fn join<const D: usize>(mut parts: Vec<Tensor<D>>, dim: usize) -> Option<Tensor<
 }
 
 impl Bundle {
-    /// Merges contributions to the same targets.
+    /// Merges contributions to the same targets, of samples of `records` consecutive records each: those are
+    /// further positions of one gradient, and what is there already is added up.
     pub fn merge(
         contributions: Vec<Contribution>,
         targets: Vec<Target>,
         group: usize,
+        records: usize,
     ) -> Option<Self> {
         let alone = contributions.len() == 1;
         let (mut lefts, mut rights) = (Vec::new(), Vec::new());
@@ -67,7 +69,10 @@ impl Bundle {
         for contribution in contributions {
             match contribution.form {
                 Form::Convolution(convolution) if alone => {
-                    let merged = Merged::Convolution(convolution);
+                    let merged = Merged::Convolution(Convolution {
+                        images: records,
+                        ..convolution
+                    });
                     return Some(Self::new(merged, targets, group));
                 }
                 Form::Convolution(convolution) => {
@@ -91,7 +96,9 @@ impl Bundle {
                 }
             }
         }
+        let direct = direct.map(|gradient| added_up(gradient, records));
         let outer = join(lefts, 2).zip(join(rights, 2));
+        let outer = outer.map(|(left, right)| (together(left, records), together(right, records)));
         let rows = join_rows(tokens).zip(join(token_rights, 1));
         let rows = rows.map(|(rows, right)| {
             let table = targets[0].elements / right.dims()[2].max(1);
@@ -99,12 +106,16 @@ impl Bundle {
         });
         let merged = match (direct, outer, rows) {
             (None, Some((left, right)), None) => Merged::Outer(left, right),
-            (None, None, Some((rows, right))) => Merged::Rows(Rows::new(rows, right)),
-            (None, Some(outer), Some((rows, right))) => Merged::Tied(Box::new(Tied {
-                cross: rows::cross_gram(&rows, &right, &outer.0, &outer.1).twice(),
-                rows: Rows::new(rows, right),
-                outer,
-            })),
+            (None, None, Some((rows, right))) => Merged::Rows(Rows::new(rows, right, records)),
+            (None, Some(outer), Some((rows, right))) => {
+                let rows = Rows::new(rows, right, records);
+                let (tokens, vectors) = rows.tensors();
+                Merged::Tied(Box::new(Tied {
+                    cross: rows::cross_gram(&tokens, &vectors, &outer.0, &outer.1).twice(),
+                    rows,
+                    outer,
+                }))
+            }
             (None, None, None) => return None,
             (Some(mut sum), outer, rows) => {
                 // A formed gradient is there already, so forming the others costs no more memory.
@@ -113,6 +124,7 @@ impl Bundle {
                 }
                 if let Some((rows, right)) = rows {
                     let table = targets[0].elements / right.dims()[2];
+                    let (rows, right) = Rows::new(rows, right, records).tensors();
                     sum = sum + rows::materialise(&rows, &right, table);
                 }
                 Merged::Direct(sum)
@@ -256,14 +268,20 @@ impl Bundle {
     /// What the sum is made of, by sample; not the rows of a table.
     pub fn tensors(&self) -> Vec<Tensor<2>> {
         fn flat<const D: usize>(tensor: &Tensor<D>) -> Tensor<2> {
-            let values = tensor.dims()[1..].iter().product();
-            tensor.clone().reshape([tensor.dims()[0], values])
+            of_each(tensor, 1)
+        }
+        fn of_each<const D: usize>(tensor: &Tensor<D>, rows: usize) -> Tensor<2> {
+            let samples = tensor.dims()[0] / rows.max(1);
+            let values: usize = tensor.dims()[1..].iter().product();
+            tensor.clone().reshape([samples, rows * values])
         }
         match &self.merged {
             Merged::Direct(gradient) => vec![gradient.clone()],
             Merged::Outer(left, right) => vec![flat(left), flat(right)],
             Merged::Rows(rows) => vec![flat(&rows.tensors().1)],
-            Merged::Convolution(c) => vec![flat(&c.input), flat(&c.output)],
+            Merged::Convolution(c) => {
+                vec![of_each(&c.input, c.images), of_each(&c.output, c.images)]
+            }
             Merged::Tied(tied) => {
                 let (left, right) = &tied.outer;
                 vec![flat(&tied.rows.tensors().1), flat(left), flat(right)]
@@ -291,16 +309,25 @@ impl Bundle {
     /// Only the given samples.
     pub fn select(&mut self, samples: &[usize], indices: &Tensor<1, Int>) {
         let pick = |tensor: &Tensor<4>| tensor.clone().select(0, indices.clone());
+        let images_of = |images: usize| {
+            let each = samples.iter();
+            let each = each.flat_map(|sample| sample * images..(sample + 1) * images);
+            let each: Vec<i64> = each.map(|image| image as i64).collect();
+            Tensor::<1, Int>::from_data(each.as_slice(), &indices.device())
+        };
         self.merged = match &self.merged {
             Merged::Direct(gradient) => Merged::Direct(gradient.clone().select(0, indices.clone())),
             Merged::Outer(left, right) => Merged::Outer(pick(left), pick(right)),
             Merged::Rows(rows) => Merged::Rows(rows.select(samples, indices)),
-            Merged::Convolution(convolution) => Merged::Convolution(Convolution {
-                input: pick(&convolution.input),
-                output: pick(&convolution.output),
-                kernel: convolution.kernel,
-                options: convolution.options.clone(),
-            }),
+            Merged::Convolution(convolution) => {
+                let images = images_of(convolution.images);
+                let pick = |tensor: &Tensor<4>| tensor.clone().select(0, images.clone());
+                Merged::Convolution(Convolution {
+                    input: pick(&convolution.input),
+                    output: pick(&convolution.output),
+                    ..convolution.clone()
+                })
+            }
             Merged::Tied(tied) => Merged::Tied(Box::new(Tied {
                 rows: tied.rows.select(samples, indices),
                 outer: (pick(&tied.outer.0), pick(&tied.outer.1)),
@@ -351,6 +378,22 @@ impl Tied {
             outer::materialise(&left, &right) + rows::materialise(&tokens, &vectors, table)
         })
     }
+}
+
+/// The sum over every `records` consecutive rows, added one after another, so that a sample's sum is the same
+/// whoever else is there.
+fn added_up(gradient: Tensor<2>, records: usize) -> Tensor<2> {
+    if records == 1 {
+        return gradient;
+    }
+    let [all_records, elements] = gradient.dims();
+    let samples = all_records / records.max(1);
+    let of_each = gradient.reshape([samples, records, elements]);
+    let nth = |record: usize| {
+        let one = of_each.clone().narrow(1, record, 1);
+        one.reshape([samples, elements])
+    };
+    (1..records).fold(nth(0), |sum, record| sum + nth(record))
 }
 
 fn join_rows(mut parts: Vec<Tensor<2, Int>>) -> Option<Tensor<2, Int>> {

@@ -135,6 +135,7 @@ impl Contribution {
                 output: full_precision(output),
                 kernel,
                 options,
+                images: 1,
             }),
             targets: vec![target],
         }
@@ -147,6 +148,28 @@ impl Contribution {
             Form::Rows { rows, .. } => rows.dims()[0],
             Form::Direct { gradient } => gradient.dims()[0],
             Form::Convolution(conv) => conv.output.dims()[0],
+        }
+    }
+
+    /// Only some consecutive samples.
+    pub(crate) fn part(&self, first: usize, count: usize) -> Self {
+        let form = match &self.form {
+            Form::Outer { left, right } => Form::Outer {
+                left: left.clone().narrow(0, first, count),
+                right: right.clone().narrow(0, first, count),
+            },
+            Form::Rows { rows, right } => Form::Rows {
+                rows: rows.clone().narrow(0, first, count),
+                right: right.clone().narrow(0, first, count),
+            },
+            Form::Direct { gradient } => Form::Direct {
+                gradient: gradient.clone().narrow(0, first, count),
+            },
+            Form::Convolution(convolution) => Form::Convolution(convolution.part(first, count)),
+        };
+        Self {
+            form,
+            targets: self.targets.clone(),
         }
     }
 

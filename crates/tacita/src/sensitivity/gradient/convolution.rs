@@ -5,7 +5,8 @@ use super::norm::{SquaredNorm, sum_of_squares};
 use super::outer;
 use super::runs::runs;
 use super::sum::sum_of_formed;
-use crate::compute::backend::{self, Convolution, OuterSize};
+use super::workspace::gram;
+use crate::compute::backend::{self, Convolution, GramCache, OuterSize};
 use burn::tensor::Tensor;
 use tacita_kernels::exact::{Grid, Sum};
 
@@ -39,7 +40,10 @@ impl Convolution {
             } = self.size();
             return SquaredNorm::from_gram(measured, 2 * (left + right) + 8, positions);
         }
-        self.over_samples(performance, outer::gram)
+        // One factor is used once here, so no Gram matrix is worth remembering.
+        self.over_samples(performance, |left, right| {
+            gram(left, right, &mut GramCache::default())
+        })
     }
 
     /// The norm of per-sample gradients that are formed and dropped.
@@ -84,13 +88,7 @@ impl Convolution {
         let size = self.size();
         let elements = size.blocks * size.left * size.right;
         sum_of_formed(factors, grid, elements, performance, |first, count| {
-            let part = Self {
-                input: self.input.clone().narrow(0, first, count),
-                output: self.output.clone().narrow(0, first, count),
-                kernel: self.kernel,
-                options: self.options.clone(),
-            };
-            part.materialise(performance)
+            self.part(first, count).materialise(performance)
         })
     }
 }

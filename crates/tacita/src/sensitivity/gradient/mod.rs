@@ -34,6 +34,7 @@ mod workspace;
 pub use contribution::{Contribution, Target};
 pub use method::{NormMethod, Performance};
 pub use norm::Norms;
+pub(crate) use per_sample::Samples;
 pub use per_sample::{GradientError, PerSampleGradients, Slot, WeightedSums};
 pub use sum::Weights;
 pub use tacita_kernels::exact::{Grid, Sum};

@@ -72,6 +72,33 @@ pub enum GradientError {
     },
 }
 
+/// How many samples a pass, or a part of it, has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Samples {
+    /// Here.
+    pub here: usize,
+    /// Consecutive records that make a sample: more than one where a sample is a unit of several.
+    pub records: usize,
+    /// As a rule: public, see [`PerSampleGradients::new`].
+    pub usually: usize,
+}
+
+impl Samples {
+    /// Samples of one record each, in a pass by itself, which no other has to agree with.
+    pub fn alone(here: usize) -> Self {
+        Self {
+            here,
+            records: 1,
+            usually: here,
+        }
+    }
+
+    /// Rows of a pass that they take.
+    pub fn rows(self) -> usize {
+        self.here * self.records
+    }
+}
+
 /// The sum of weighted per-sample gradients, by parameter; none where a parameter was not used.
 pub type WeightedSums = Vec<Option<Sum>>;
 
@@ -91,19 +118,20 @@ pub struct PerSampleGradients {
 impl PerSampleGradients {
     /// Sorts contributions by parameter and merges those to the same one.
     ///
-    /// What is kept, and so how norms are bounded, is decided for `usual_batch` samples: if it were
+    /// A sample is `samples.records` consecutive records: dimension 0 of a contribution is the record.
+    ///
+    /// What is kept, and so how norms are bounded, is decided for `samples.usually` samples: if it were
     /// decided for those that happen to be there, one more could change the factors of all.
-    pub fn new(
+    pub(crate) fn new(
         contributions: Vec<Contribution>,
         slots: &HashMap<ParamId, Slot>,
-        batch: usize,
-        usual_batch: usize,
+        samples: Samples,
         device: &Device,
         performance: Performance,
     ) -> Result<Self, GradientError> {
         let contributions = keep_trainable(contributions);
         for contribution in &contributions {
-            check(contribution, slots, batch)?;
+            check(contribution, slots, samples.rows())?;
         }
         let contributions = separate(contributions, slots);
         let mut order: Vec<Vec<Target>> = Vec::new();
@@ -119,7 +147,7 @@ impl PerSampleGradients {
         let merge = |targets: Vec<Target>| {
             let uses = by_targets.remove(&targets)?;
             let group = slots[&targets[0].id].group;
-            Bundle::merge(uses, targets, group)
+            Bundle::merge(uses, targets, group, samples.records)
         };
         let bundles = single(|| order.into_iter().filter_map(merge).collect());
         Ok(Self {
@@ -127,8 +155,8 @@ impl PerSampleGradients {
             groups: slots.values().map(|slot| slot.group + 1).max().unwrap_or(0),
             parameters: slots.len(),
             slots: slots.clone(),
-            batch,
-            usual_batch,
+            batch: samples.here,
+            usual_batch: samples.usually,
             device: device.clone().without_autodiff(),
             performance: performance.on(device),
         })

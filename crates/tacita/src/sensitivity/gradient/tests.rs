@@ -154,7 +154,7 @@ proptest! {
             TensorData::new(tokens, [1, positions]), &crate::training::testkit::device());
         let right = tensor(&values, [1, positions, width]);
         let truths = [truth(&one_hot, &values, table, width)];
-        let rows = Rows::new(rows, right);
+        let rows = Rows::new(rows, right, 1);
         assert_bounds("rows", rows::squared_norm(&rows), &truths);
         let rounding = 0.5 * positions as f64 * (width as f64).sqrt();
         assert_summed("rows", rows::squared_norm(&rows), rounding, |factors, grid| {
@@ -189,7 +189,7 @@ fn uses_of_a_tied_table_are_added_before_they_are_rounded() {
             right: tensor(&[1.0 + step, 1.0, 1.0, 1.0], [1, 1, 4]),
         }),
     ];
-    let bundle = Bundle::merge(uses, targets.clone(), 0);
+    let bundle = Bundle::merge(uses, targets.clone(), 0, 1);
     let Some(Merged::Tied(tied)) = bundle.map(|bundle| bundle.merged) else {
         panic!("two uses of one table");
     };

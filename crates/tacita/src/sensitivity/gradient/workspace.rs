@@ -64,17 +64,22 @@ impl Workspace {
 
     /// ⟨AAᵀ, BBᵀ⟩.
     pub fn gram(&mut self, left: &Tensor<4>, right: &Tensor<4>) -> SquaredNorm {
-        match gram_norms(left, right, &mut self.grams) {
-            Some(measured) => {
-                let OuterSize {
-                    positions,
-                    left: d,
-                    right: p,
-                    ..
-                } = outer::size(left, right);
-                SquaredNorm::from_gram(measured, d + p + 2 * positions + 4, positions)
-            }
-            None => outer::gram(left, right),
+        gram(left, right, &mut self.grams)
+    }
+}
+
+/// ⟨AAᵀ, BBᵀ⟩, by kernels where there are some.
+pub(super) fn gram(left: &Tensor<4>, right: &Tensor<4>, known: &mut GramCache) -> SquaredNorm {
+    match gram_norms(left, right, known) {
+        Some(measured) => {
+            let OuterSize {
+                positions,
+                left: d,
+                right: p,
+                ..
+            } = outer::size(left, right);
+            SquaredNorm::from_gram(measured, d + p + 2 * positions + 4, positions)
         }
+        None => outer::gram(left, right),
     }
 }

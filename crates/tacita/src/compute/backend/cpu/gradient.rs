@@ -51,8 +51,9 @@ fn parts(convolution: &Convolution) -> Option<(Geometry, Values, Values)> {
 /// The per-sample gradients, `[batch, elements]`.
 pub(crate) fn convolution_gradients(convolution: &Convolution) -> Option<Tensor<2>> {
     let (sizes, x, dy) = parts(convolution)?;
-    let gradients = kernels::per_sample_weight_gradients(&sizes, x.slice(), dy.slice());
-    Some(Values::new(gradients, [sizes.batch, sizes.weights()]).into())
+    let (images, samples) = (convolution.images, convolution.size().batch);
+    let gradients = kernels::per_sample_weight_gradients(&sizes, x.slice(), dy.slice(), images);
+    Some(Values::new(gradients, [samples, sizes.weights()]).into())
 }
 
 fn measured(norms: kernels::Norms, batch: usize) -> Measured {
@@ -66,12 +67,15 @@ fn measured(norms: kernels::Norms, batch: usize) -> Measured {
 /// Norms of per-sample gradients that are formed and dropped.
 pub(crate) fn convolution_norms(convolution: &Convolution) -> Option<Measured> {
     let (sizes, x, dy) = parts(convolution)?;
-    let norms = kernels::per_sample_norms(&sizes, x.slice(), dy.slice());
-    Some(measured(norms, sizes.batch))
+    let norms = kernels::per_sample_norms(&sizes, x.slice(), dy.slice(), convolution.images);
+    Some(measured(norms, convolution.size().batch))
 }
 
-/// Norms of a convolution from inner products between positions.
+/// Norms of a convolution from inner products between positions, where a sample is one image.
 pub(crate) fn convolution_gram_norms(convolution: &Convolution) -> Option<Measured> {
+    if convolution.images > 1 {
+        return None;
+    }
     let (sizes, x, dy) = parts(convolution)?;
     let norms = kernels::gram_norms(&sizes, x.slice(), dy.slice());
     Some(measured(norms, sizes.batch))
@@ -86,13 +90,15 @@ pub(crate) fn convolution_sum(
     let (sizes, x, dy) = parts(convolution)?;
     let factors = Values::free(factors)?;
     let (x, dy, factors) = (x.slice(), dy.slice(), factors.slice());
-    let sum = Sum::of_records(grid, sizes.weights(), sizes.batch, |some, steps| {
+    let samples = convolution.size().batch;
+    let sum = Sum::of_records(grid, sizes.weights(), samples, |some, steps| {
+        let images = some.start * convolution.images..some.end * convolution.images;
         let part = Geometry {
-            batch: some.len(),
+            batch: images.len(),
             ..sizes
         };
-        let x = &x[some.start * sizes.sample_in()..some.end * sizes.sample_in()];
-        let dy = &dy[some.start * sizes.sample_out()..some.end * sizes.sample_out()];
+        let x = &x[images.start * sizes.sample_in()..images.end * sizes.sample_in()];
+        let dy = &dy[images.start * sizes.sample_out()..images.end * sizes.sample_out()];
         kernels::add_weight_gradients(steps, &part, x, dy, &factors[some], grid);
     });
     Some(sum)

@@ -84,6 +84,7 @@ impl Node {
             output,
             kernel: [kernel_1, kernel_2],
             options: self.options.clone(),
+            images: 1,
         };
         in_order(plain_sum(&convolution, self.precision).reshape(shape))
     }
