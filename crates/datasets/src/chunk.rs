@@ -1,6 +1,7 @@
 //! Some prepared records, of any kind, with what is to be predicted of them.
 
 use crate::targets::Targets;
+use sha2::{Digest, Sha256};
 
 /// Some prepared records.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,6 +21,23 @@ impl Chunk {
             targets: targets.none_yet(),
             ..Self::default()
         }
+    }
+
+    /// Adds all of it to a hash.
+    pub fn digest(&self, hash: &mut Sha256) {
+        let Values {
+            bytes,
+            tokens,
+            cells,
+            ends,
+        } = &self.values;
+        hash.update(bytes);
+        tokens.iter().for_each(|v| hash.update(v.to_le_bytes()));
+        cells.iter().for_each(|v| hash.update(v.to_le_bytes()));
+        ends.iter().for_each(|v| hash.update(v.to_le_bytes()));
+        let unbounded = self.unbounded.iter();
+        unbounded.for_each(|v| hash.update(v.to_le_bytes()));
+        self.targets.digest(hash);
     }
 }
 

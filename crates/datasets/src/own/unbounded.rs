@@ -11,6 +11,7 @@ use crate::records::{Shape, Targets};
 use crate::statistics;
 use crate::target::TargetKind;
 use anyhow::{Result, ensure};
+use sha2::Sha256;
 use std::borrow::Cow;
 use tacita::{Units, UnreadableRecords};
 
@@ -99,6 +100,16 @@ impl Unbounded {
     /// Entries of the histogram.
     pub fn histogram_length(&self) -> usize {
         self.undeclared().count() * statistics::BINS
+    }
+
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        let test = self.test.iter().map(|(test, _)| test);
+        for chunk in test.chain([&self.training]).flat_map(Kept::chunks) {
+            // One that cannot be read ends the run later.
+            if let Ok(chunk) = chunk {
+                chunk.digest(hash);
+            }
+        }
     }
 
     /// What each training record adds to the histogram: a vector of norm at most 1.

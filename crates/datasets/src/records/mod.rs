@@ -14,11 +14,13 @@ pub use rows::{RowLayout, Rows};
 pub use standard::{Cell, ROW_LENGTH, Standard, moments, moments_length};
 pub use tokens::Tokens;
 
+use crate::disk::DiskRecords;
 use crate::target::TargetKind;
 use anyhow::{Result, bail, ensure};
 use burn::tensor::Device;
 use partly_on_disk::PartlyOnDisk;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use tacita::{Records, Units, UnreadableRecords};
 
@@ -66,12 +68,7 @@ impl RecordSet {
     /// What is to be predicted of each record; of those on a disk it is read.
     pub fn targets(&self) -> Result<Cow<'_, Targets>> {
         let in_memory = self.in_memory();
-        let disk = match self {
-            Self::Images(images) => images.disk(),
-            Self::Tokens(tokens) => tokens.disk(),
-            Self::Rows(rows) => rows.disk(),
-        };
-        let Some(disk) = disk else {
+        let Some(disk) = self.disk() else {
             return Ok(Cow::Borrowed(in_memory));
         };
         let mut all = disk.targets()?;
@@ -89,6 +86,15 @@ impl RecordSet {
         self.in_memory().kind()
     }
 
+    /// Those on a disk, which come first.
+    fn disk(&self) -> Option<&DiskRecords> {
+        match self {
+            Self::Images(images) => images.disk(),
+            Self::Tokens(tokens) => tokens.disk(),
+            Self::Rows(rows) => rows.disk(),
+        }
+    }
+
     /// Those of the records in memory.
     fn in_memory(&self) -> &Targets {
         match self {
@@ -101,6 +107,28 @@ impl RecordSet {
     /// The class of each record in memory; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
         self.in_memory().classes()
+    }
+
+    /// A SHA-256 over the records, in their order, with which processes of one run see that they read the same. As private
+    /// as the records.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        // One that cannot be read ends the run later.
+        for chunk in self
+            .disk()
+            .into_iter()
+            .flat_map(DiskRecords::chunks)
+            .flatten()
+        {
+            chunk.digest(&mut hash);
+        }
+        match self {
+            Self::Images(images) => images.digest(&mut hash),
+            Self::Tokens(tokens) => tokens.digest(&mut hash),
+            Self::Rows(rows) => rows.digest(&mut hash),
+        }
+        self.in_memory().digest(&mut hash);
+        hash.finalize().into()
     }
 
     /// The same records with others of the same kind after them.
