@@ -144,7 +144,7 @@ pub use mechanism::session::{
 };
 pub use sensitivity::parameters::{CoverageError, Parameter, Parameters};
 pub use sensitivity::pass::PassError;
-pub use sensitivity::records::{PrivateModel, Records};
+pub use sensitivity::records::{PrivateModel, ReadRecords, Records, UnreadableRecords};
 pub use training::checkpoint::{Checkpoint, CheckpointError};
 pub use training::diagnostics::{Clipped, Diagnosis, NOISE_DRAWS, Probe};
 pub use training::model_file::{load_model, save_model};

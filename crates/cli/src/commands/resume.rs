@@ -37,6 +37,15 @@ pub struct Args {
     /// Folder of public data sets, if it has moved
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Read records from a copy of them on the disk, which lies in this folder or in the user's cache folder
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "cache"
+    )]
+    on_disk: Option<PathBuf>,
     /// The initial weights, if they have moved and no step was made yet
     #[arg(long, value_name = "FILE")]
     start: Option<PathBuf>,
@@ -70,6 +79,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         data: args.data.clone(),
         test: args.test.clone(),
         data_dir: args.data_dir.clone(),
+        on_disk: args.on_disk.clone(),
         start: args.start.clone(),
         pretrained: args.pretrained.clone(),
         account: args.account.clone(),

@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 use tacita::ranks::Ranks;
-use tacita::{Records, Units};
+use tacita::{ReadRecords, Records, Units, UnreadableRecords};
 
 /// Every record of a data set whose number is one of this rank's; the others are never looked at.
 pub(crate) struct Shard<'a, R> {
@@ -14,6 +14,11 @@ impl<'a, R: Records> Shard<'a, R> {
     /// The share of this rank.
     pub fn of(records: &'a R, ranks: &'a dyn Ranks) -> Self {
         Self { records, ranks }
+    }
+
+    /// The numbers of own records in the whole data set.
+    fn numbers(&self, own: &[usize]) -> Vec<usize> {
+        own.iter().map(|at| self.ranks.number_of(*at)).collect()
     }
 }
 
@@ -27,8 +32,19 @@ impl<R: Records> Records for Shard<'_, R> {
     }
 
     fn batch(&self, own: &[usize], device: &Device) -> R::Batch {
-        let numbers: Vec<usize> = own.iter().map(|at| self.ranks.number_of(*at)).collect();
-        self.records.batch(&numbers, device)
+        self.records.batch(&self.numbers(own), device)
+    }
+
+    fn read(
+        &self,
+        own: &[usize],
+        device: &Device,
+    ) -> Result<ReadRecords<R::Batch>, UnreadableRecords> {
+        self.records.read(&self.numbers(own), device)
+    }
+
+    fn read_ahead(&self, next: &mut dyn FnMut() -> Vec<usize>) {
+        self.records.read_ahead(&mut || self.numbers(&next()));
     }
 
     fn weight(&self, own: usize) -> f32 {

@@ -59,7 +59,8 @@ impl CachedFeatures {
         };
         let device = self.device.clone().without_autodiff();
         let mut cells: Vec<f32> = Vec::with_capacity(records.count() * self.width());
-        for (batch, counted) in chunks_of_one_size(tokens, CHUNK, &device) {
+        for batch in chunks_of_one_size(tokens, CHUNK, &device) {
+            let (batch, counted) = batch?;
             let features = self.network.features(batch.inputs).into_data();
             cells.extend(features.iter::<f32>().take(counted * self.width()));
         }
@@ -70,7 +71,7 @@ impl CachedFeatures {
             layout,
             classes,
             cells,
-            records.targets().clone(),
+            records.targets()?.into_owned(),
         )?))
     }
 }

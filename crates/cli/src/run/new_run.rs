@@ -247,7 +247,7 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
         Opened::NeedsBounds(table) => table,
     };
     let own = opening.ranks().share_of(table.contributions_of_units());
-    let released = opening.statistic(table.histogram_length(), own)?;
+    let released = opening.statistic_of_read(table.histogram_length(), own)?;
     let histogram: Vec<f32> = released.values.iter().map(|v| *v as f32).collect();
     let data = table.estimated(&histogram, released.noise_std)?;
     Ok((data, Some((histogram, released.noise_std))))
@@ -256,7 +256,7 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
 /// The table with its columns centred and scaled by what is released of them first.
 fn standardised(data: DataSet, opening: &mut Opening) -> Result<DataSet> {
     let own = opening.ranks().share_of(data.moments()?);
-    let released = opening.statistic(data.moments_length()?, own)?;
+    let released = opening.statistic_of_read(data.moments_length()?, own)?;
     let standard = data.standard(&released.values, released.noise_std)?;
     data.standardised(standard)
 }

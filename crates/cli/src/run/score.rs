@@ -71,8 +71,8 @@ impl OpenRun<'_> {
             });
         };
         let on = format!("public test records of {}", self.record.name);
-        let targets = test.records.targets();
-        let utility = utility::exact(&outputs, targets, &self.target()?, on.clone());
+        let targets = test.records.targets()?;
+        let utility = utility::exact(&outputs, &targets, &self.target()?, on.clone());
         Ok(Scoring {
             evaluation: utility.accuracy().map(|accuracy| Evaluation::PublicTest {
                 on,
@@ -105,8 +105,8 @@ impl OpenRun<'_> {
         };
         let (evaluation, utility) = match (outputs, left) {
             (Some(outputs), 1) if plan.scores() == 1 => {
-                let targets = test.targets();
-                let of_records: Vec<Vec<f64>> = layout.vectors(&outputs, targets).collect();
+                let targets = test.targets()?;
+                let of_records: Vec<Vec<f64>> = layout.vectors(&outputs, &targets).collect();
                 let vectors = targets.of_each_unit(|record| of_records[record].clone());
                 let vectors = self.ranks.share_of(vectors);
                 let released = session.score(layout.length(), vectors)?;
@@ -129,7 +129,7 @@ impl OpenRun<'_> {
 
     /// What is predicted, as declared.
     fn target(&self) -> Result<Target> {
-        match self.data.training.targets().kind() {
+        match self.data.training.target() {
             TargetKind::Class => Ok(Target::Classes(self.data.classes().to_vec())),
             _ => self.run.settings.options(true)?.schema.label.target(),
         }

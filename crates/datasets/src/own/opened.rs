@@ -59,7 +59,7 @@ impl Opened {
     /// The kind of what is to be predicted.
     pub fn target(&self) -> TargetKind {
         match self {
-            Self::Ready(data) => data.training.targets().kind(),
+            Self::Ready(data) => data.training.target(),
             Self::NeedsBounds(table) => table.target(),
         }
     }

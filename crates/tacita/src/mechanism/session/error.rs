@@ -7,6 +7,7 @@ use crate::mechanism::sampling::SamplingError;
 use crate::sensitivity::clipping::GroupingError;
 use crate::sensitivity::parameters::CoverageError;
 use crate::sensitivity::pass::PassError;
+use crate::sensitivity::records::UnreadableRecords;
 use thiserror::Error;
 
 /// Why a round was not made, and whether anything was released.
@@ -61,6 +62,9 @@ pub enum SessionError {
     /// The sampler cannot draw at the plan's rate; nothing was released.
     #[error(transparent)]
     Sampling(#[from] SamplingError),
+    /// Records could not be read from a disk; nothing of the round was released, and it is not spent.
+    #[error("{0}; nothing more was released")]
+    Records(#[from] UnreadableRecords),
     /// A model other than the one the session was opened for.
     #[error("the model has other trainable parameters than the session was opened for")]
     OtherModel,

@@ -481,7 +481,7 @@ impl Session {
                 steps: plan.steps(),
             });
         }
-        self.opening.release_sum(length, records)
+        self.opening.release_sum(length, records.map(Ok))
     }
 
     /// Ends the run: reserved rounds that were never made are given back.

@@ -8,6 +8,7 @@ use crate::mechanism::ledger_file::{LedgerFile, LedgerFileError, LedgerLabel};
 use crate::mechanism::noise::{NoiseHardening, NoiseStream};
 use crate::mechanism::plan::CheckedPlan;
 use crate::mechanism::ranks::{OneRank, Ranks, RanksError};
+use crate::sensitivity::records::UnreadableRecords;
 use std::path::Path;
 use std::sync::Arc;
 use tacita_accounting::Ledger;
@@ -221,6 +222,15 @@ impl Opening {
         length: usize,
         records: impl Iterator<Item = Vec<f64>>,
     ) -> Result<Statistic, SessionError> {
+        self.statistic_of_read(length, records.map(Ok))
+    }
+
+    /// The same of records that have to be read first: if one of them cannot be, nothing is released or spent.
+    pub fn statistic_of_read(
+        &mut self,
+        length: usize,
+        records: impl Iterator<Item = Result<Vec<f64>, UnreadableRecords>>,
+    ) -> Result<Statistic, SessionError> {
         if self.next_round() >= self.plan.statistics() {
             return Err(SessionError::NotPlanned { what: "statistic" });
         }
@@ -230,7 +240,7 @@ impl Opening {
     pub(super) fn release_sum(
         &mut self,
         length: usize,
-        records: impl Iterator<Item = Vec<f64>>,
+        records: impl Iterator<Item = Result<Vec<f64>, UnreadableRecords>>,
     ) -> Result<Statistic, SessionError> {
         let multipliers = self.plan.multipliers_of_round(self.next_round());
         let (Some(noise_std), true) = (multipliers.first(), length as u64 <= MOST_STATISTIC_VALUES)
@@ -239,7 +249,8 @@ impl Opening {
         };
         let noise_std = *noise_std;
         let mut sum = ExactSum::new(length, self.plan.public_record_count());
-        let added = (records.into_iter()).try_for_each(|values| sum.add(&values));
+        let mut add = |values: Result<Vec<f64>, UnreadableRecords>| sum.add(&values?);
+        let added = records.into_iter().try_for_each(&mut add);
         self.ranks.agreed(added)?;
         if !self.ranks.is_alone() {
             let mut steps = sum.to_steps(self.ranks.size());

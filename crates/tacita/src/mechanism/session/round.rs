@@ -8,7 +8,7 @@ use crate::sensitivity::clipping::{ClippedSums, Quantile, Released, SideSums, St
 use crate::sensitivity::gradient::{Grid, Sum, WeightedSums};
 use crate::sensitivity::parameters::{Parameter, Parameters};
 use crate::sensitivity::pass::PassError;
-use crate::sensitivity::records::{PrivateModel, Records};
+use crate::sensitivity::records::{PrivateModel, ReadRecords, Records};
 use crate::sensitivity::rounding::ROUNDED_UP_F64;
 use burn::tensor::{Device, Tensor, TensorData};
 use std::marker::PhantomData;
@@ -100,15 +100,25 @@ impl<'s> OpenRound<'s> {
         }
         let (keys, step) = (session.opening.keys(), session.next_step());
         // Whether a record takes part follows from the key, the step and its number, whoever has it.
-        let sample = session.sampler.draw(keys, step);
         let ranks = session.opening.ranks();
-        let drawn = sample.indices().iter();
-        let drawn: Vec<usize> = drawn.filter_map(|number| ranks.own(*number)).collect();
+        let own = |step| -> Vec<usize> {
+            let sample = session.sampler.draw(keys, step);
+            let drawn = sample.indices().iter();
+            drawn.filter_map(|number| ranks.own(*number)).collect()
+        };
+        let drawn = own(step);
+        // Looked at one step early the next draw is the same, and as private.
+        let next = step + 1;
+        let is_known = next < session.plan().steps() && records.units().is_none();
+        records.read_ahead(&mut || match is_known {
+            true => own(next),
+            false => Vec::new(),
+        });
         let clipper = &session.clipper;
         let mut sums = clipper.zeros();
         for pass in session.passes(records, &drawn) {
-            let pass = pass.weighted(|index| records.weight(index));
-            let batch = records.batch(&pass.indices, device);
+            let ReadRecords { batch, weights } = records.read(&pass.indices, device)?;
+            let pass = pass.weighted(weights);
             let losses = |model: &M| {
                 let mut masks = session.masks(&pass.indices);
                 in_precision(session.precision, || masks.during(|| model.losses(batch)))
