@@ -31,8 +31,9 @@ const ROUNDING: f64 = 1.0 + 1e-9;
 /// use tacita_audit::{Curve, Guesses, f_dp};
 ///
 /// let guesses = Guesses { canaries: 1000, made: 1000, right: 700 };
-/// assert!(f_dp::refutes(guesses, &Curve::gaussian(0.5)?, 0.05));
-/// assert!(!f_dp::refutes(guesses, &Curve::gaussian(1.5)?, 0.05));
+/// assert!(f_dp::refutes(guesses, &Curve::gaussian(0.3)?, 0.05));
+/// // A Gaussian of μ = 0.5 may betray many canaries at once with a probability of up to 0.2.
+/// assert!(!f_dp::refutes(guesses, &Curve::gaussian(0.5)?, 0.05));
 /// # Ok::<(), tacita_accounting::AccountError>(())
 /// ```
 pub fn refutes(guesses: Guesses, curve: &Curve, error: f64) -> bool {

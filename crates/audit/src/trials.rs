@@ -73,7 +73,7 @@ impl Trials {
     ///
     /// // Φ(μ/2) = 0.6915 for μ = 1.
     /// let trials = Trials { inside: 10_000, found: 6_915, outside: 10_000, false_alarms: 3_085 };
-    /// assert!(trials.mu_lower(0.05) > 0.95 && trials.mu_lower(0.05) < 1.0);
+    /// assert!(trials.mu_lower(0.05) > 0.94 && trials.mu_lower(0.05) < 1.0);
     /// ```
     pub fn mu_lower(&self, error: f64) -> f64 {
         let (found, false_alarms) = self.limits(error);

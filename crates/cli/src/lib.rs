@@ -55,6 +55,7 @@ pub mod memory;
 pub mod models;
 mod onnx;
 pub mod plot;
+pub mod pretrained;
 pub mod report;
 pub mod run;
 pub mod run_files;
@@ -89,6 +90,8 @@ enum Command {
     Schema(commands::schema::Args),
     /// What a trained model says of new input.
     Predict(commands::predict::Args),
+    /// Text from a decoder, with a trained adapter or without.
+    Generate(commands::generate::Args),
     /// A trained model in the format of other programs.
     Export(commands::export::Args),
     /// What a plan or a run's ledger costs: ε at a δ, with proof.
@@ -164,6 +167,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Resume(args) => commands::resume::run(&args),
         Command::Schema(args) => done(commands::schema::run(&args)),
         Command::Predict(args) => commands::predict::run(&args),
+        Command::Generate(args) => done(commands::generate::run(&args)),
         Command::Export(args) => done(commands::export::run(&args)),
         Command::Completions(args) => {
             commands::completions::run(&args, Cli::command());

@@ -15,9 +15,9 @@ impl RunFiles {
     pub const LEDGER: &str = "ledger.jsonl";
     /// The course of the run.
     pub const METRICS: &str = "metrics.jsonl";
-    /// Every setting.
+    /// Every setting, which the ledger binds under this name.
     pub const SETTINGS: &str = "config.toml";
-    /// The trained parameters.
+    /// The trained parameters, which the ledger binds under this name.
     pub const MODEL: &str = "model.safetensors";
     /// The report of a run or of a search.
     pub const PAGE: &str = "report.html";

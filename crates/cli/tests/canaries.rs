@@ -163,6 +163,49 @@ fn changed_audits_are_refused(folder: &Path) {
     assert_eq!(refusals(&verify(folder).unwrap()), "");
 }
 
+/// Nobody signed it and it has no canaries: the ledger alone tells.
+#[test]
+fn a_swapped_model_and_edited_settings_are_refused_without_a_signature() {
+    let folder = fresh("canaries", "swapped");
+    let arguments = [
+        "train", "--data", "digits", "--model", "logistic", "--steps", "2", "--out",
+    ];
+    summary(&[&arguments[..], &[path(&folder)]].concat());
+    let verdict = verify(&folder).unwrap();
+    assert_eq!(refusals(&verdict), "");
+    for file in ["run.json", "config.toml", "model.safetensors", "facts.json"] {
+        let bound = format!("{file} is the file that the ledger binds");
+        assert!(verdict.findings.iter().any(|f| f.text == bound), "{file}");
+    }
+    let settings = folder.join("config.toml");
+    let kept = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, kept.replacen("epsilon", "# epsilon", 1)).unwrap();
+    let found = refusals(&verify(&folder).unwrap());
+    assert!(
+        found.contains("config.toml is missing, or is not the file"),
+        "{found}"
+    );
+    fs::write(&settings, kept).unwrap();
+
+    let model = folder.join("model.safetensors");
+    let mut swapped = fs::read(&model).unwrap();
+    *swapped.last_mut().unwrap() ^= 1;
+    fs::write(&model, swapped).unwrap();
+    let found = refusals(&verify(&folder).unwrap());
+    assert!(
+        found.contains("model.safetensors is missing, or is not the file"),
+        "{found}"
+    );
+    // And no report is written about a model that the run did not release.
+    refused(
+        &["report", path(&folder)],
+        &[
+            "model.safetensors is not the file that the ledger binds",
+            "tacita resume",
+        ],
+    );
+}
+
 #[test]
 fn a_run_with_a_fixed_seed_is_audited_as_not_private() {
     let folder = trained("seeded", &["--seed", "3"]);

@@ -95,7 +95,8 @@ impl Canaries<'_> {
             InputPreparation::Words(_)
             | InputPreparation::Characters(_)
             | InputPreparation::NGrams(_)
-            | InputPreparation::Counts(_) => {
+            | InputPreparation::Counts(_)
+            | InputPreparation::Subwords(_) => {
                 let text = text(random);
                 self.preparation.push(Input::Text(&text), vectors, values)?;
             }

@@ -64,7 +64,7 @@ pub use own::{
     Field, Format, Hint, InputOptions, Inputs, NewInput, Opened, Problem, Seen, Take, TestChoice,
     Unbounded, fields, read_inputs, skeleton,
 };
-pub use preparation::{Basis, Features, InputPreparation, Preparation};
+pub use preparation::{Basis, Features, InputPreparation, Preparation, SplitText, Subwords};
 pub use records::{
     Cell, ImageSize, Images, ROW_LENGTH, RecordSet, RowLayout, Rows, Shape, Standard, Targets,
     Tokens, chunks, chunks_of_one_size,
@@ -131,6 +131,10 @@ pub struct Options {
     pub estimate_bounds: bool,
     /// Handcrafted features instead of pixels or words.
     pub features: Option<Features>,
+    /// Tokens of a pre-trained model instead of words.
+    pub subwords: Option<Subwords>,
+    /// The field of the second text of a pair.
+    pub second_text: Option<String>,
     /// The public name of the user's own data, which are never named by their path.
     pub data_name: Option<String>,
     /// What becomes of the user's records that cannot be used.

@@ -194,11 +194,14 @@ impl Schema {
             "{}",
             undeclared::message(&undeclared)
         );
-        let mut columns = Vec::new();
+        let (mut columns, mut wrong) = (Vec::new(), Vec::new());
         for (name, declared) in named().filter_map(|name| self.columns.get_key_value(name)) {
-            let column = declared.column(name, estimate);
-            columns.extend(column.with_context(|| format!("column `{name}`"))?);
+            match declared.column(name, estimate) {
+                Ok(column) => columns.extend(column),
+                Err(error) => wrong.push(format!("column `{name}`: {error:#}")),
+            }
         }
+        ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
         ensure!(!columns.is_empty(), "no column is left to learn from");
         Ok(TablePreparation {
             columns,

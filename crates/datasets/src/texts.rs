@@ -41,6 +41,13 @@ pub fn preparation(
     length: usize,
 ) -> Result<InputPreparation> {
     let text = &options.schema.text;
+    if let Some(subwords) = &options.subwords {
+        ensure!(
+            options.features.is_none() && text.word_vectors.is_none(),
+            "a pre-trained model reads its own tokens; leave features and word-vectors out"
+        );
+        return Ok(InputPreparation::Subwords(subwords.clone().checked()?));
+    }
     ensure!(
         options.features.is_none() || text.word_vectors.is_none(),
         "features and word-vectors are two preparations of one text; leave one of them out"

@@ -33,3 +33,8 @@ pub use message::{MessageError, Order, RunId, Update};
 pub use optimiser::{Descent, OptimiserRule};
 pub use server::{Server, ServerError};
 pub use tacita_mechanism::{KeyError, Keys};
+
+/// Keeps the example of the README running.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

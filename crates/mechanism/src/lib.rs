@@ -24,3 +24,8 @@ pub mod sampling;
 pub use fresh_key::KeyError;
 pub use keys::Keys;
 pub use ledger_file::{LedgerLabel, SearchKind, SearchOfRun};
+
+/// Keeps the example of the README running.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -51,3 +51,15 @@ def test_ends_must_be_in_order(ends):
 def test_unknown_formats_are_refused():
     with pytest.raises(ValueError, match=r"\.Nf or \.Ng"):
         format(tacita.Bracket(1.0, 2.0), "d")
+
+
+def test_a_sweep_in_a_shorter_type_is_rounded_up():
+    numpy = pytest.importorskip("numpy")
+    upper = numpy.linspace(0.1, 9.9, 999)
+    sweep = tacita.BracketArray(upper / 2, upper)
+    for kind in (numpy.float64, numpy.float32, numpy.float16):
+        short = numpy.asarray(sweep, dtype=kind)
+        assert short.dtype == kind
+        assert (short.astype(numpy.float64) >= upper).all()
+    with pytest.raises(tacita.ArgumentError, match="dtype"):
+        numpy.asarray(sweep, dtype=int)

@@ -7,6 +7,7 @@ use crate::error::{VerifyError, read};
 use crate::finding::{Findings, Standing, Verdict};
 use crate::ledger::{RunLedger, Search};
 use crate::plan::follows_settings;
+use crate::report::{self, Judged};
 use crate::second_bound;
 use serde_json::Value;
 use std::path::Path;
@@ -14,24 +15,8 @@ use std::path::Path;
 const LEDGER: &str = "ledger.jsonl";
 const RECORD: &str = "run.json";
 const FACTS: &str = "facts.json";
-const REPORT: &str = "report.json";
-const PAGE: &str = "report.html";
 const MODEL: &str = "model.safetensors";
 const SETTINGS: &str = "config.toml";
-
-/// The files of a run folder that a statement is about.
-pub(crate) const FILES: [&str; 10] = [
-    LEDGER,
-    RECORD,
-    SETTINGS,
-    FACTS,
-    MODEL,
-    "model.bpk",
-    "metrics.jsonl",
-    REPORT,
-    PAGE,
-    audit::AUDIT,
-];
 
 /// The share of δ that pays for the tail which the noise generator cannot reach, at least; the accountant gets the
 /// rest. It does so for an ε of up to 40.
@@ -64,7 +49,12 @@ pub fn verify(folder: &Path) -> Result<Verdict, VerifyError> {
         findings.add(problem.standing, problem.text);
     }
     the_files(&mut findings, &ledger, folder);
-    the_report(&mut findings, folder, &facts, &proved, &ledger)?;
+    let judged = Judged {
+        ledger: &ledger,
+        facts: &facts,
+        proved: &proved,
+    };
+    report::check(&mut findings, folder, &judged)?;
     audit::check(&mut findings, folder, &ledger, &proved, delta, MODEL)?;
     what_is_said(&mut findings, &facts);
     Ok(Verdict {
@@ -226,57 +216,6 @@ fn the_files(findings: &mut Findings, ledger: &RunLedger, folder: &Path) {
     }
 }
 
-/// Whether the report states what is proved.
-fn the_report(
-    findings: &mut Findings,
-    folder: &Path,
-    facts: &Value,
-    proved: &Bracket,
-    ledger: &RunLedger,
-) -> Result<(), VerifyError> {
-    if !folder.join(REPORT).exists() {
-        return Ok(());
-    }
-    let report = json(folder, REPORT)?;
-    findings.expect(
-        report.get("facts") == Some(facts),
-        "report.json holds the facts of the run",
-        "report.json holds other facts than facts.json",
-    );
-    let guarantee = &report["guarantee"];
-    let upper = ledger
-        .search
-        .map_or(proved.upper, |search| search.epsilon_upper);
-    match (guarantee["epsilon_upper"].as_f64(), ledger.private) {
-        (None, private) => findings.expect(
-            !private,
-            "report.json states no guarantee",
-            "report.json states no guarantee, although the run has one",
-        ),
-        (Some(stated), _) => {
-            // Another version of the accountant may prove a slightly wider or narrower bracket.
-            let lower = ledger
-                .search
-                .map_or(proved.lower, |_| Some(upper))
-                .unwrap_or(upper);
-            let same_delta = guarantee["delta"].as_f64() == facts["delta"].as_f64();
-            findings.expect(
-                ledger.private && same_delta && stated >= lower && stated <= upper * 1.01,
-                format!("report.json states ε ≤ {stated}, which is what is proved"),
-                format!("report.json states ε ≤ {stated}, which is not what the ledger proves: ε ≤ {upper}"),
-            );
-        }
-    }
-    if let (Ok(page), Some(text)) = (read(&folder.join(PAGE)), guarantee["text"].as_str()) {
-        findings.expect(
-            String::from_utf8_lossy(&page).contains(text),
-            format!("report.html states {text}; whether the rest of the page was edited, only a signature tells"),
-            format!("report.html does not state {text}, as report.json does"),
-        );
-    }
-    Ok(())
-}
-
 /// What no program can check.
 fn what_is_said(findings: &mut Findings, facts: &Value) {
     let data = &facts["data"];
@@ -319,7 +258,7 @@ fn what_is_said(findings: &mut Findings, facts: &Value) {
     );
 }
 
-fn json(folder: &Path, file: &'static str) -> Result<Value, VerifyError> {
+pub(crate) fn json(folder: &Path, file: &'static str) -> Result<Value, VerifyError> {
     serde_json::from_slice(&read(&folder.join(file))?)
         .map_err(|source| VerifyError::Json { file, source })
 }

@@ -49,7 +49,7 @@ impl RunLedger {
     pub fn read(bytes: &[u8]) -> Result<Self, VerifyError> {
         let Lines { lines, head, torn } = follow(bytes)?;
         let mut lines = lines.into_iter().enumerate();
-        let (_, first) = lines.next().ok_or(VerifyError::NoPlan)?;
+        let (_, mut first) = lines.next().ok_or(VerifyError::NoPlan)?;
         let header = |reason| VerifyError::Ledger { line: 1, reason };
         if first.get("tacita_ledger").and_then(Value::as_u64) != Some(1) {
             return Err(header("it is of an unknown format"));
@@ -57,7 +57,7 @@ impl RunLedger {
         let block = number(&first, "block_steps").filter(|block| *block > 0);
         let block = block.ok_or(header("it does not say how many rounds a line reserves"))?;
         let private = first.get("private").and_then(Value::as_bool);
-        let plan = first.get("plan").ok_or(VerifyError::NoPlan)?.clone();
+        let plan = first.remove("plan").ok_or(VerifyError::NoPlan)?;
         let planned = rounds_of(&plan).ok_or(header("its plan has no rounds"))?;
         let label = first.get("label");
         let mut ledger = Self {

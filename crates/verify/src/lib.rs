@@ -12,7 +12,8 @@
 //! | `ledger` | the plan that the ledger commits to, what counts as released, and the files it binds |
 //! | `bracket` | computes the proved ends of ε again from the plan |
 //! | `second_bound` | an upper bound that shares no code with the accountant; no proved lower end may lie above it |
-//! | `folder` | compares settings, facts, model and report with the ledger and with each other |
+//! | `folder` | compares settings, facts and model with the ledger and with each other |
+//! | `report` | what people read: whether it states what is proved |
 //! | `audit` | opens the canaries that the ledger sealed, and counts what they prove |
 //! | `statement` | makes and checks a signed statement about a folder |
 //!
@@ -35,6 +36,7 @@ mod folder;
 mod keys;
 mod ledger;
 mod plan;
+mod report;
 mod second_bound;
 mod statement;
 

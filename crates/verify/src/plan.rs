@@ -121,26 +121,26 @@ impl Run {
 }
 
 /// The rounds of the training phase, each with how often it is made.
-fn training_rounds(plan: &Value, facts: &Value) -> Vec<(Value, u64)> {
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let (mut first, mut last) = (0, 0);
-    for phase in list(&facts["phases"]) {
+fn training_rounds<'a>(plan: &'a Value, facts: &Value) -> Vec<(&'a Value, u64)> {
+    let (mut first, mut last) = (0_u64, 0);
+    for phase in facts["phases"].as_array().into_iter().flatten() {
         let rounds = phase["rounds"].as_u64().unwrap_or(0);
         if phase["kind"] == "training" {
-            last = first + rounds;
+            last = first.saturating_add(rounds);
             break;
         }
-        first += rounds;
+        first = first.saturating_add(rounds);
     }
-    let mut at = 0;
+    let mut at = 0_u64;
     let mut training = Vec::new();
-    for round in list(&plan["rounds"]) {
-        let times = times_of(&round).unwrap_or(0);
-        let (begin, end) = (first.max(at), last.min(at + times));
+    for round in plan["rounds"].as_array().into_iter().flatten() {
+        let times = times_of(round).unwrap_or(0);
+        let next = at.saturating_add(times);
+        let (begin, end) = (first.max(at), last.min(next));
         if begin < end {
             training.push((round, end - begin));
         }
-        at += times;
+        at = next;
     }
     training
 }

@@ -7,7 +7,7 @@
 use crate::chain::sha256;
 use crate::error::{VerifyError, read};
 use crate::finding::{Finding, Standing, Verdict};
-use crate::folder::{FILES, verify};
+use crate::folder::verify;
 use crate::keys::{PrivateKey, PublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -23,6 +23,9 @@ const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 
 /// What a statement of ours is about.
 const PREDICATE_TYPE: &str = "https://github.com/tacita-dp/tacita/private-training/v1";
+
+/// The coins of canaries, until they are opened: for the owner of the folder alone.
+const SEALED_COINS: &str = "canaries.do-not-publish.json";
 
 /// A signed statement about a folder, as JSON. A folder in which anything is refused is not signed.
 pub fn sign(folder: &Path, key: &PrivateKey) -> Result<String, VerifyError> {
@@ -73,7 +76,7 @@ pub fn check(folder: &Path, envelope: &[u8], key: &PublicKey) -> Result<Verdict,
             },
         );
     }
-    for new in ours.iter().filter(|file| !said.contains(file)) {
+    for new in &ours {
         let name = new["name"].as_str().unwrap_or_default();
         if !said.iter().any(|file| file["name"] == new["name"]) {
             found(
@@ -155,14 +158,27 @@ fn statement(folder: &Path, verdict: &Verdict) -> Result<Value, VerifyError> {
     }))
 }
 
-/// The files of a folder by name and hash.
+/// All files of a folder by name and hash, but for one that is not to be published.
 fn subjects(folder: &Path) -> Result<Vec<Value>, VerifyError> {
-    let there = FILES.iter().filter(|name| folder.join(name).exists());
-    let subject = |name: &&str| {
+    let unread = |source| VerifyError::Io {
+        action: "read",
+        path: folder.into(),
+        source,
+    };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unread)? {
+        let entry = entry.map_err(unread)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_file() && name != SEALED_COINS {
+            names.push(name);
+        }
+    }
+    names.sort();
+    let subject = |name: &String| {
         let hash = sha256(&read(&folder.join(name))?);
         Ok(json!({"name": name, "digest": {"sha256": hash}}))
     };
-    there.map(subject).collect()
+    names.iter().map(subject).collect()
 }
 
 /// A short name of a key: the start of the hash of its bytes.

@@ -122,6 +122,54 @@ fn a_report_with_another_epsilon_is_refused() {
 }
 
 #[test]
+fn a_smaller_promise_to_people_with_several_records_is_refused() {
+    let folder = copy("table", "several-records");
+    edit(&folder, "report.json", |text| {
+        let mut report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let unit = report["guarantee"]["epsilon_upper"].clone();
+        report["several_records"] = serde_json::json!([{"records": 2, "epsilon_upper": unit}]);
+        report.to_string()
+    });
+    let found = refused(&verify(&folder).unwrap());
+    assert!(
+        found.contains("a person with 2 records is promised"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_page_or_an_entry_for_registries_with_another_epsilon_is_refused() {
+    let folder = copy("table", "other-page");
+    let report: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("report.json")).unwrap()).unwrap();
+    let text = report["guarantee"]["text"].as_str().unwrap();
+    let entry = serde_json::json!({"privacy": {"guarantee": {
+        "epsilon": report["guarantee"]["epsilon_upper"], "delta": report["guarantee"]["delta"]}}});
+    fs::write(folder.join("report.html"), format!("<p>{text}</p>")).unwrap();
+    fs::write(folder.join("registry.json"), entry.to_string()).unwrap();
+    assert_eq!(refused(&verify(&folder).unwrap()), "");
+
+    fs::write(folder.join("report.html"), "<p>ε ≤ 0.1</p>").unwrap();
+    edit(&folder, "registry.json", |text| {
+        text.replacen("\"epsilon\":2", "\"epsilon\":1", 1)
+    });
+    let found = refused(&verify(&folder).unwrap());
+    assert!(found.contains("report.html does not state"), "{found}");
+    assert!(
+        found.contains("registry.json states another guarantee"),
+        "{found}"
+    );
+
+    // What they are checked by cannot be taken away.
+    fs::remove_file(folder.join("report.json")).unwrap();
+    let found = refused(&verify(&folder).unwrap());
+    assert!(
+        found.contains("report.html is there without report.json"),
+        "{found}"
+    );
+}
+
+#[test]
 fn edited_facts_are_refused() {
     let folder = copy("table", "other-facts");
     edit(&folder, "facts.json", |text| {
@@ -164,6 +212,13 @@ fn what_was_signed_is_known_again_and_nothing_else() {
     )
     .unwrap();
     assert!(checked(&swapped).contains("model.safetensors is not the file that was signed"));
+
+    // A file that nothing else binds, and one that is new.
+    let more = copy("table", "more");
+    fs::write(more.join("checkpoint.safetensors"), "another one").unwrap();
+    assert!(checked(&more).contains("checkpoint.safetensors is not the file that was signed"));
+    fs::write(more.join("model.onnx"), "another model").unwrap();
+    assert!(checked(&more).contains("model.onnx was not there when the folder was signed"));
 
     // A ledger that lost its last line, which nothing in it shows.
     let shortened = copy("unfinished", "signed-and-shortened");

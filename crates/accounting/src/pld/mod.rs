@@ -19,6 +19,9 @@ const WORK: f64 = 3.8e9;
 /// Part of the work of a search that is left that one reading may take.
 const PART_OF_EFFORT: f64 = 0.4;
 
+/// The Rényi bounds of all points of a curve take this part of the work of one reading, or little more.
+const RENYI_PART_OF_A_CURVE: f64 = 0.25;
+
 /// Relative width of brackets that steer a calibration.
 const ROUGH_WIDTH: f64 = 2e-2;
 
@@ -78,7 +81,13 @@ impl Pld {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn curve(&self, ledger: &Ledger, epsilons: &[f64]) -> Result<Vec<Reading>, AccountError> {
-        let renyi = |curve: &RdpCurve, epsilon: f64| curve.delta_up(epsilon);
+        let effort = Effort::new(RENYI_PART_OF_A_CURVE * WORK);
+        let each = effort.left() / epsilons.len().max(1) as f64;
+        // Points after the work is used up have looser bounds.
+        let renyi = |curve: &RdpCurve, epsilon: f64| match effort.left() > 0.0 {
+            true => curve.delta_up_counted(epsilon, &effort),
+            false => curve.delta_up_within(epsilon, &Effort::new(each)),
+        };
         self.curve_of(ledger, epsilons, &Effort::new(WORK), renyi)
     }
 

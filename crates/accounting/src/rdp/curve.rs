@@ -137,11 +137,20 @@ impl RdpCurve {
 
     /// The least δ at `epsilon` over all orders, rounded up.
     pub fn delta_up(&self, epsilon: f64) -> Result<f64, AccountError> {
+        self.delta_up_counted(epsilon, &Effort::new(f64::INFINITY))
+    }
+
+    /// As [`Self::delta_up`], and takes away the work that it took.
+    pub(crate) fn delta_up_counted(
+        &self,
+        epsilon: f64,
+        effort: &Effort,
+    ) -> Result<f64, AccountError> {
         check_epsilon(epsilon)?;
         let rough = self.rough();
         Ok(least_delta(
-            |order| rough.log_moment_up(order),
-            |order| self.log_moment_up(order),
+            |order| spend(&rough, order, effort),
+            |order| spend(self, order, effort),
             epsilon,
         ))
     }

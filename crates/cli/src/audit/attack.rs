@@ -5,7 +5,6 @@
 //! proved. And since the members are private and no noise is added, the figures are NOT PRIVATE.
 
 use super::scores::{losses, scores};
-use super::spec;
 use crate::run::{Locations, RunFolder, prepared_as_before, workbench};
 use crate::{device, tune};
 use anyhow::{Context, Result, bail};
@@ -91,7 +90,7 @@ pub fn indicate(path: &Path, given: Locations) -> Result<Indication> {
         "an attack compares the members with public records that were not trained on, and the run has none: it was trained \
          without --public-test. Nothing was looked at",
     )?;
-    let mut bench = workbench(spec(&record), &device::host())?;
+    let mut bench = workbench(record.model_spec(), &device::host())?;
     bench.load(&folder.model())?;
     let mut attacks = Vec::new();
     for (score, of) in [

@@ -9,7 +9,6 @@ mod scores;
 pub use attack::{AttackOn, Indication, indicate};
 
 use crate::files::write_lasting;
-use crate::models::ModelSpec;
 use crate::report::audit_facts::{Alarm, AttackPoint, AuditBound, AuditFacts, FORMAT};
 use crate::report::{self, Report};
 use crate::run::canaries::CanaryCoins;
@@ -90,7 +89,7 @@ fn measured(
     let tossed = coins.coins();
     let all: Vec<u64> = (0..tossed.len() as u64).collect();
     let records = coins.records(&all, &record.preparation, &record.settings)?;
-    let mut bench = workbench(spec(record), &device::host())?;
+    let mut bench = workbench(record.model_spec(), &device::host())?;
     bench.load(&folder.model())?;
     let scores = scores(&*bench, &records)?;
     let ranked = Coins::new(&scores, &tossed)?;
@@ -167,15 +166,4 @@ fn curve(report: &Report) -> Curve {
         })
         .collect();
     Curve::of(&points)
-}
-
-/// The model of a run.
-fn spec(record: &RunRecord) -> ModelSpec {
-    ModelSpec {
-        name: record.model,
-        shape: record.shape,
-        classes: record.preparation.classes.len(),
-        hidden: record.settings.hidden,
-        seed: None,
-    }
 }

@@ -14,7 +14,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use tacita::{LedgerRecord, SearchKind};
 use tacita_accounting::decimal::{exact, up};
-use tacita_accounting::{Ledger, Reading, SharedWork, check_delta, check_epsilon, whole_grid};
+use tacita_accounting::{
+    Accountant, Ledger, Pld, Reading, SharedWork, check_delta, check_epsilon, whole_grid,
+};
 
 /// Arguments of `tacita account`.
 #[derive(Debug, clap::Args)]
@@ -225,7 +227,12 @@ fn shared_work(args: &Args, ledgers: usize) -> SharedWork {
         .map(|choice| choice.accountant())
         .collect();
     let all = accountants.iter().map(AsRef::as_ref);
-    SharedWork::among((0..asked * stated).flat_map(|_| all.clone()))
+    let curve = Pld::default();
+    let curves = std::iter::repeat_n(
+        &curve as &dyn Accountant,
+        if args.risk { stated } else { 0 },
+    );
+    SharedWork::among((0..asked * stated).flat_map(|_| all.clone()).chain(curves))
 }
 
 /// The answers of the accountants asked for. One that was asked for by name must answer; of all,
@@ -241,10 +248,16 @@ fn answers(args: &Args, ledger: &Ledger, work: &SharedWork) -> Result<Vec<Answer
             }
         }
     }
-    match refusal {
-        Some(error) if answers.is_empty() => Err(error),
-        _ => Ok(answers),
+    if let Some(error) = refusal.filter(|_| answers.is_empty()) {
+        return Err(error);
     }
+    if args.risk {
+        let risk = risk_of(args, ledger, &answers, work)?;
+        answers
+            .iter_mut()
+            .for_each(|answer| answer.risk.clone_from(&risk));
+    }
+    Ok(answers)
 }
 
 fn answer(args: &Args, choice: Choice, ledger: &Ledger, work: &SharedWork) -> Result<Answer> {
@@ -257,25 +270,30 @@ fn answer(args: &Args, choice: Choice, ledger: &Ledger, work: &SharedWork) -> Re
         Some(epsilon) => Some(check_finite(work.delta(&*accountant, ledger, epsilon)?)?),
         None => None,
     };
-    let risk = match (args.risk, epsilon.and_then(Reading::upper_bound)) {
-        (true, Some(upper)) => risk_of(ledger, upper, args.delta)?,
-        _ => None,
-    };
     Ok(Answer {
-        risk,
+        risk: None,
         choice,
         epsilon,
         delta,
     })
 }
 
-/// The risks of a ledger. They are those of its certified curve, whatever accountant was asked for.
-fn risk_of(ledger: &Ledger, upper: f64, delta: Option<f64>) -> Result<Option<Risk>> {
-    let (Some(delta), true) = (delta, upper <= figures::MEANINGLESS) else {
-        return Ok(None);
-    };
-    let curve = figures::curve(ledger, figures::CURVE_END * upper, 0.0)?;
-    Ok(risk(&curve, delta))
+/// The risks of a ledger. They are those of its certified curve, whatever accountants were asked for.
+fn risk_of(
+    args: &Args,
+    ledger: &Ledger,
+    answers: &[Answer],
+    work: &SharedWork,
+) -> Result<Option<Risk>> {
+    let uppers = answers.iter().filter_map(|answer| answer.epsilon);
+    let upper = uppers.filter_map(Reading::upper_bound).reduce(f64::min);
+    match (args.delta, upper) {
+        (Some(delta), Some(upper)) if upper <= figures::MEANINGLESS => {
+            let curve = figures::curve_sharing(ledger, figures::CURVE_END * upper, work)?;
+            Ok(risk(&curve, delta))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn object(args: &Args, label: &str, answer: &Answer) -> Value {

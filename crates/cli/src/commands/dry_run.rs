@@ -2,13 +2,14 @@
 
 use crate::run::{DryRun, words};
 use serde_json::json;
-use tacita_accounting::decimal::up;
+use tacita_accounting::decimal::{count, up};
 
 /// Prints the plan, its guarantee, and an estimate of time and memory.
 pub fn print(dry: &DryRun, as_json: bool) {
     let plan = &dry.run.plan;
     let estimate = dry.estimate;
-    let seconds = estimate.map(|estimate| estimate.step_seconds * plan.steps() as f64);
+    let seconds = estimate
+        .map(|estimate| estimate.seconds_before + estimate.step_seconds * plan.steps() as f64);
     let upper = plan.epsilon().upper_bound().unwrap_or(f64::INFINITY);
     let parameters = estimate.map(|estimate| estimate.parameters);
     if as_json {
@@ -19,6 +20,7 @@ pub fn print(dry: &DryRun, as_json: bool) {
             "rate": plan.rate(),
             "noise_multiplier": plan.noise_multipliers(0)[0],
             "parameters": parameters,
+            "trained_parameters": estimate.map(|estimate| estimate.trained),
             "seconds": seconds,
             "peak_bytes": estimate.and_then(|estimate| estimate.peak_bytes),
             "unit": if plan.records_per_unit().is_some() { "person" } else { "record" },
@@ -32,6 +34,17 @@ pub fn print(dry: &DryRun, as_json: bool) {
     }
     let name = dry.run.settings.name_of_data();
     println!("{}", words(&dry.run, &name, parameters, dry.start.as_ref()));
+    if let Some(estimate) = estimate.filter(|estimate| estimate.trained < estimate.parameters) {
+        println!(
+            "  trained     {} parameters{}; {} are frozen",
+            count(estimate.trained as u64),
+            match dry.run.settings.adapt {
+                Some(adapt) => format!(" ({adapt})"),
+                None => String::new(),
+            },
+            count((estimate.parameters - estimate.trained) as u64)
+        );
+    }
     println!(
         "  guarantee   ε ≤ {} at δ = {:e}",
         up(upper, 5),

@@ -11,6 +11,7 @@ pub mod check;
 pub mod completions;
 mod dry_run;
 pub mod export;
+pub mod generate;
 pub mod man;
 pub mod predict;
 pub mod report;

@@ -4,8 +4,7 @@ mod output;
 
 use crate::device::host;
 use crate::exit_codes::SOME_UNUSABLE;
-use crate::models::ModelSpec;
-use crate::run::{RunFolder, Workbench, workbench};
+use crate::run::{RunFolder, Workbench, fine_tuned, workbench};
 use anyhow::{Result, bail};
 use output::{Columns, Format, Output, Prediction};
 use std::io::Write;
@@ -40,6 +39,12 @@ pub struct Args {
     /// Field or column of the text [default: that of the run, for JSON lines]
     #[arg(long, value_name = "FIELD")]
     text: Option<String>,
+    /// Field or column of the second text of a pair [default: that of the run]
+    #[arg(long, value_name = "FIELD")]
+    text_pair: Option<String>,
+    /// Folder of the pre-trained model, if it has moved
+    #[arg(long, value_name = "DIR")]
+    pretrained: Option<PathBuf>,
     /// Column to hand on to the output; may be repeated
     #[arg(long, value_name = "COLUMN")]
     id: Vec<String>,
@@ -75,16 +80,13 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         );
     }
     let options = record.settings.options(true)?;
-    let preparation = &record.preparation;
+    let base = record.pretrained(args.pretrained.as_deref(), &args.folder)?;
+    let preparation = &match &base {
+        Some(base) => base.attached(record.preparation.clone())?,
+        None => record.preparation.clone(),
+    };
     let vectors = datasets::word_vectors(preparation, &options)?;
     let classes = &preparation.classes;
-    let spec = ModelSpec {
-        name: record.model,
-        shape: record.shape,
-        classes: classes.len(),
-        hidden: record.settings.hidden,
-        seed: None,
-    };
     let schema = &options.schema;
     let mut ids = args.id.clone();
     if args.keep_ignored {
@@ -100,12 +102,19 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let input = InputOptions {
         format: args.input_format,
         text: args.text.clone().or(of_run),
+        second_text: (args.text_pair.clone()).or(record.settings.text_pair.clone()),
         delimiter: schema.delimiter,
         encoding: schema.encoding,
         unused: unused.chain(schema.label.column.clone()).collect(),
         ids: ids.clone(),
     };
-    let mut bench = workbench(spec, &host())?;
+    let mut bench = match &base {
+        Some(base) => {
+            let pinned = record.settings.pretrained_sha256.as_deref();
+            fine_tuned(base, classes.len(), None, pinned, &host())?.0
+        }
+        None => workbench(record.model_spec(), &host())?,
+    };
     bench.load(&folder.model())?;
     let format = if args.json { Format::Json } else { Format::Csv };
     let target = match schema.label.kind() {

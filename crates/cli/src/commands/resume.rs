@@ -36,6 +36,9 @@ pub struct Args {
     /// The initial weights, if they have moved and no step was made yet
     #[arg(long, value_name = "FILE")]
     start: Option<PathBuf>,
+    /// The folder of the pre-trained model, if it has moved
+    #[arg(long, value_name = "DIR")]
+    pretrained: Option<PathBuf>,
     /// The account in which the run was reserved, if it has moved
     #[arg(long, value_name = "FILE")]
     account: Option<PathBuf>,
@@ -70,6 +73,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         test: args.test.clone(),
         data_dir: args.data_dir.clone(),
         start: args.start.clone(),
+        pretrained: args.pretrained.clone(),
         account: args.account.clone(),
         ..Locations::default()
     };

@@ -3,6 +3,7 @@
 use super::loss::losses;
 use burn::config::Config;
 use burn::module::Module;
+use burn::nn::Initializer;
 use burn::nn::activation::{Activation, ActivationConfig};
 use burn::tensor::{Device, Tensor};
 use tacita::PrivateModel;
@@ -34,9 +35,18 @@ impl MlpConfig {
         Self::new(vec![784, 256, 256, 10])
     }
 
-    /// The model, with newly initialised parameters.
+    /// The model, with newly initialised parameters. A single layer starts at zero: its loss has one minimum, so that
+    /// chance at the start would only add to the noise.
     pub fn init(&self, device: &Device) -> Mlp {
-        let layer = |pair: &[usize]| LinearConfig::new(pair[0], pair[1]).init(device);
+        let is_single = self.widths.len() == 2;
+        let layer = |pair: &[usize]| {
+            let layer = LinearConfig::new(pair[0], pair[1]);
+            let layer = match is_single {
+                true => layer.with_initializer(Initializer::Zeros),
+                false => layer,
+            };
+            layer.init(device)
+        };
         Mlp {
             layers: self.widths.windows(2).map(layer).collect(),
             activation: self.activation.init(device),
@@ -73,5 +83,27 @@ impl PrivateModel<Labelled<Tensor<2>>> for Mlp {
 impl PrivateModel<Labelled<Tensor<4>>> for Mlp {
     fn losses(&self, batch: Labelled<Tensor<4>>) -> Tensor<1> {
         losses(self.forward(batch.inputs.flatten(1, 3)), batch.labels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_layer_starts_at_zero_and_others_do_not() {
+        let device = Device::default().autodiff();
+        let largest = |widths: Vec<usize>| {
+            let model = MlpConfig::new(widths).init(&device);
+            let layers = model.layers.iter();
+            let weights = layers.flat_map(|layer| {
+                let bias = layer.bias.iter().map(|bias| bias.val().into_data());
+                let values = std::iter::once(layer.weight.val().into_data()).chain(bias);
+                values.flat_map(|values| values.iter::<f32>().collect::<Vec<_>>())
+            });
+            weights.fold(0.0, |largest: f32, weight| largest.max(weight.abs()))
+        };
+        assert_eq!(largest(vec![5, 3]), 0.0);
+        assert!(largest(vec![5, 4, 3]) > 0.0);
     }
 }

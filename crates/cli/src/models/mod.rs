@@ -11,6 +11,7 @@ mod name;
 mod registry;
 mod resnet9;
 mod scored;
+mod text_classifier;
 mod transformer;
 mod vgg11;
 
@@ -27,6 +28,7 @@ pub use name::ModelName;
 pub use registry::ModelSpec;
 pub use resnet9::Resnet9Config;
 pub use scored::{Score, Scored};
+pub use text_classifier::{TextClassifier, TextHead};
 pub use transformer::TransformerConfig;
 pub use vgg11::Vgg11Config;
 

@@ -37,6 +37,8 @@ pub enum ModelName {
     BagOfWords,
     /// Transformer encoder.
     Transformer,
+    /// The pre-trained encoder of --pretrained.
+    Pretrained,
 }
 
 impl ModelName {

@@ -55,6 +55,11 @@ impl ModelSpec {
             self.hidden != Some(0) || self.name == ModelName::Vgg11,
             "--hidden must be at least 1 but for vgg11, got 0"
         );
+        ensure!(
+            self.name != ModelName::Pretrained,
+            "the weights of a pre-trained model are not here: --model pretrained needs --pretrained DIR, and only `train`, \
+             `resume` and `predict` know it yet"
+        );
         match self.shape {
             Shape::Images(size) => self.of_images::<E>(size, device),
             Shape::Tokens { vocabulary, length } => self.of_tokens::<E>(vocabulary, length, device),

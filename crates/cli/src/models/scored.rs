@@ -7,6 +7,7 @@ use super::loss::{MIDDLE, STEP};
 use super::lstm::LstmClassifier;
 use super::mlp::Mlp;
 use super::resnet9::Resnet9;
+use super::text_classifier::{TextClassifier, TextHead};
 use super::transformer::Transformer;
 use super::vgg11::Vgg11;
 use burn::module::Module;
@@ -89,6 +90,10 @@ classifier!(Mlp, Tensor<4>, |model, images| model
     .forward(images.flatten(1, 3)));
 classifier!(EmbeddingMlp, Tensor<2, Int>, |model, tokens| model.forward(tokens));
 classifier!(LstmClassifier, Tensor<2, Int>, |model, tokens| model.forward(tokens));
+classifier!(TextClassifier, Tensor<2, Int>, |model, tokens| model
+    .forward(tokens));
+classifier!(TextHead, Tensor<2>, |model, features| model
+    .forward(features));
 classifier!(Transformer, Tensor<2, Int>, |model, tokens| model.forward(tokens));
 
 impl Scored<Labelled<Tensor<4>>> for Autoencoder {

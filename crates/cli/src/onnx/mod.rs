@@ -29,21 +29,11 @@ pub fn of_run(path: &Path) -> Result<Vec<u8>> {
     );
     let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut graph =
-        of_model(spec(&record), &bytes).with_context(|| format!("{}", file.display()))?;
+        of_model(record.model_spec(), &bytes).with_context(|| format!("{}", file.display()))?;
     for (key, value) in metadata(&record)? {
         graph.metadata(key, &value);
     }
     Ok(graph.file())
-}
-
-fn spec(record: &RunRecord) -> ModelSpec {
-    ModelSpec {
-        name: record.model,
-        shape: record.shape,
-        classes: record.preparation.classes.len(),
-        hidden: record.settings.hidden,
-        seed: None,
-    }
 }
 
 /// The graph of a model with the parameters of a safetensors file.

@@ -102,12 +102,12 @@ impl Chart {
             range.0 = (range.0.0.min(x), range.0.1.max(x));
             range.1 = (range.1.0.min(y), range.1.1.max(y));
         }
-        let widen = |(low, high): (f64, f64)| {
-            if low < high {
-                (low, high)
-            } else {
-                (low.min(0.0), high.max(low.abs()).max(1.0))
-            }
+        // A line that stays where it is lies between zero and a third more.
+        let widen = |(low, high): (f64, f64)| match low {
+            _ if low < high => (low, high),
+            _ if low > 0.0 && low.is_finite() => (0.0, low * 4.0 / 3.0),
+            _ if low < 0.0 => (low * 4.0 / 3.0, 0.0),
+            _ => (0.0, 1.0),
         };
         (widen(range.0), widen(range.1))
     }
@@ -130,6 +130,31 @@ pub fn ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_stays_where_it_is_lies_inside_the_chart() {
+        let range = |points: Vec<(f64, f64)>| {
+            let mut chart = Chart::new("Learning rate", "step", "rate");
+            chart.series = vec![Series {
+                name: "rate".into(),
+                colour: 0,
+                stroke: Stroke::Solid,
+                points,
+                lower: Vec::new(),
+            }];
+            chart.range().1
+        };
+        for value in [0.038, 4.13, 1.0, -2.0] {
+            let (low, high) = range(vec![(0.0, value), (9.0, value)]);
+            let place = (value - low) / (high - low);
+            assert!(
+                (0.2..=0.8).contains(&place) && (low == 0.0 || high == 0.0),
+                "{value}: {low} to {high}"
+            );
+        }
+        assert_eq!(range(vec![(0.0, 0.0)]), (0.0, 1.0));
+        assert_eq!(range(Vec::new()), (0.0, 1.0));
+    }
 
     #[test]
     fn ticks_are_round_and_inside() {

@@ -5,7 +5,7 @@ use super::facts::{Facts, PhaseKind, Tuning};
 use crate::plot::prefixes;
 use anyhow::Result;
 use serde::Serialize;
-use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading};
+use tacita_accounting::{AccountError, Accountant, Gdp, Ledger, Pld, Rdp, Reading, SharedWork};
 
 /// The curve is computed up to this multiple of ε, or a little more.
 pub const CURVE_END: f64 = 1.5;
@@ -183,21 +183,45 @@ fn compare(accountant: &dyn Accountant, ledger: &Ledger, delta: f64) -> Comparis
 }
 
 /// The certified curve of a ledger from ε = 0 to `end`; `reserved` is kept for what the accountant does not see.
-pub fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, AccountError> {
+fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>, AccountError> {
     let epsilons = round_grid(end);
-    let width = match ledger.rounds().len() > MANY_KINDS {
-        true => CURVE_WIDTH_MANY_KINDS,
-        false => CURVE_WIDTH,
-    };
-    let pld = Pld::default().with_relative_width(width);
+    let pld = curve_pld(ledger);
     let readings = match pld.supports(ledger) {
         Ok(()) => pld.curve(ledger, &epsilons)?,
         Err(_) => (epsilons.iter())
             .map(|&epsilon| Rdp.delta(ledger, epsilon))
             .collect::<Result<_, _>>()?,
     };
+    Ok(points(epsilons, readings, reserved))
+}
+
+/// The same by work that is shared with other readings.
+pub fn curve_sharing(
+    ledger: &Ledger,
+    end: f64,
+    work: &SharedWork,
+) -> Result<Vec<CurvePoint>, AccountError> {
+    let epsilons = round_grid(end);
+    let pld = curve_pld(ledger);
+    let accountant: &dyn Accountant = match pld.supports(ledger) {
+        Ok(()) => &pld,
+        Err(_) => &Rdp,
+    };
+    let readings = work.deltas(accountant, ledger, &epsilons)?;
+    Ok(points(epsilons, readings, 0.0))
+}
+
+fn curve_pld(ledger: &Ledger) -> Pld {
+    let width = match ledger.rounds().len() > MANY_KINDS {
+        true => CURVE_WIDTH_MANY_KINDS,
+        false => CURVE_WIDTH,
+    };
+    Pld::default().with_relative_width(width)
+}
+
+fn points(epsilons: Vec<f64>, readings: Vec<Reading>, reserved: f64) -> Vec<CurvePoint> {
     let points = epsilons.into_iter().zip(readings);
-    Ok(points
+    points
         .filter_map(|(epsilon, reading)| {
             let delta = reading.upper_bound()?;
             // One rounding of the sum, upwards.
@@ -208,7 +232,7 @@ pub fn curve(ledger: &Ledger, end: f64, reserved: f64) -> Result<Vec<CurvePoint>
                 delta_lower: reading.lower_bound().unwrap_or(0.0),
             })
         })
-        .collect())
+        .collect()
 }
 
 /// From 0 to `end` or just above: [`CURVE_DETAIL`] parts in each of 4 to 11 steps of a round size.

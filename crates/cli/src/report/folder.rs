@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use tacita::Binding;
+use tacita::{Binding, LedgerRecord};
 
 /// Said of facts that nothing binds.
 const NOT_BOUND: &str = "Nothing binds the facts of this report to the ledger of the run, which was made by an earlier \
@@ -45,6 +45,7 @@ pub fn read(folder: &Path) -> Result<Report> {
             path.display(),
             folder.display()
         );
+        check_model(&files, &record)?;
         report
     } else {
         facts.caveats.push(NOT_BOUND.into());
@@ -53,6 +54,23 @@ pub fn read(folder: &Path) -> Result<Report> {
     let report = report.with_context(|| format!("no report of {}", folder.display()))?;
     let audit = audit_of(&files)?;
     Ok(report.with_files(FileHashes::of(&files)).with_audit(audit))
+}
+
+/// Refuses a model that is not the one that the ledger binds: the report would name it as what the run released. Ledgers
+/// of earlier versions bind none.
+fn check_model(files: &RunFiles, ledger: &LedgerRecord) -> Result<()> {
+    let path = files.model();
+    let Ok(model) = fs::read(&path) else {
+        return Ok(());
+    };
+    ensure!(
+        ledger.binding(RunFiles::MODEL, &model) != Binding::Other,
+        "{} is not the file that the ledger binds: it was replaced, or belongs to another run. Restore it from a copy, or \
+         write it anew by: tacita resume {}",
+        path.display(),
+        files.path().display()
+    );
+    Ok(())
 }
 
 /// What the canaries of a run prove, if they were opened. The ledger must bind it.

@@ -186,6 +186,9 @@ fn sampling(rounds: &[Round]) -> String {
     let mut said: Vec<&str> = Vec::new();
     for round in rounds {
         let text = match round.sampling {
+            Sampling::Poisson { rate } if rate >= 1.0 => {
+                "Poisson at rate 1: every record takes part in every step"
+            }
             Sampling::Poisson { .. } => {
                 "Poisson: every record is drawn on its own in every step, so batches vary in size. \
                  No shuffled epochs"

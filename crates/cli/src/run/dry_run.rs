@@ -10,7 +10,7 @@ use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::StartedFrom;
 use super::settings::Settings;
-use super::workbench::begun_workbench;
+use super::workbench_of_run::workbench_of;
 use crate::memory;
 use anyhow::Result;
 use tacita::AccountStanding;
@@ -44,7 +44,7 @@ pub fn dry_run(settings: Settings) -> Result<DryRun> {
     if declared.input_is_known {
         guard_rails::check_memory(run.model, run.plan.expected_batch(), memory::available())?;
         let device = run.settings.device.unwrap_or_default().open()?;
-        let (bench, from) = begun_workbench(run.model, weights.as_ref(), &device)?;
+        let (bench, from) = workbench_of(&run, weights.as_ref(), &device)?;
         start = from;
         estimate = Some(bench.estimate(&run)?);
     }

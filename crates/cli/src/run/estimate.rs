@@ -5,7 +5,7 @@ use crate::memory;
 use crate::models::{Bench, Kind, Scored};
 use anyhow::{Context, Result};
 use std::time::Instant;
-use tacita::{Keys, Plan, Session, SessionOptions};
+use tacita::{Keys, Parameters, Plan, Session, SessionOptions};
 use tacita_datasets::{
     Cell, Images, NumberLoss, RecordSet, RowLayout, Rows, Shape, TargetKind, Targets, Tokens, Truth,
 };
@@ -15,6 +15,10 @@ use tacita_datasets::{
 pub struct Estimate {
     /// Parameters of the model.
     pub parameters: usize,
+    /// Those that are trained; the others are frozen.
+    pub trained: usize,
+    /// Time before the first step: that of features that are computed once.
+    pub seconds_before: f64,
     /// Time of a step.
     pub step_seconds: f64,
     /// Most memory of the process so far.
@@ -42,6 +46,7 @@ pub fn estimate<R: Kind, M: Scored<R::Batch>>(
     let (keys, options) = (Keys::fixed_seed(0), SessionOptions::default());
     let mut model = bench.model;
     let parameters = model.num_params();
+    let trained = Parameters::of(&model)?.elements();
     let mut session = Session::open_in_memory(plan, keys, &model, records, options)?;
     let mut optimizer = run.new_optimizer();
     let mut seconds = f64::INFINITY;
@@ -55,13 +60,15 @@ pub fn estimate<R: Kind, M: Scored<R::Batch>>(
     }
     Ok(Estimate {
         parameters,
+        trained,
+        seconds_before: 0.0,
         step_seconds: seconds,
         peak_bytes: memory::peak(),
     })
 }
 
 /// So many synthetic records of a shape.
-fn synthetic(run: &PlannedRun, count: usize) -> Result<RecordSet> {
+pub(super) fn synthetic(run: &PlannedRun, count: usize) -> Result<RecordSet> {
     let (shape, classes) = (run.model.shape, run.model.classes);
     let mut labels = Targets::none(run.facts.target, classes, NumberLoss::default());
     for index in 0..count {

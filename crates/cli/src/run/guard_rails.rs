@@ -2,7 +2,7 @@
 
 use super::planned_run::PlannedRun;
 use super::settings::Settings;
-use crate::models::ModelSpec;
+use crate::models::{ModelName, ModelSpec};
 use anyhow::{Context, Result, bail, ensure};
 use tacita_datasets::{Shape, Source, records_for_bounds};
 
@@ -112,7 +112,8 @@ pub fn check_files(settings: &Settings) -> Result<()> {
 /// Refuses a model that surely does not fit the memory of this machine, before it is made. `free` is what was left
 /// before the records were opened: they take the more of it, the more of them there are.
 pub fn check_memory(model: ModelSpec, batch: f64, free: Option<u64>) -> Result<()> {
-    let Some(free) = free else {
+    // A pre-trained model is as large as its file, which is read in any case.
+    let Some(free) = free.filter(|_| model.name != ModelName::Pretrained) else {
         return Ok(());
     };
     let parameters = model.parameters()?;
@@ -139,7 +140,6 @@ const GIB: f64 = (1u64 << 30) as f64;
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::models::ModelName;
 
     #[test]
     fn a_model_larger_than_any_memory_is_refused_without_being_made() {

@@ -16,6 +16,7 @@
 //! Everyone takes this road: [`train`] all of it (`new_run.rs`), [`resume`] from a folder that is there
 //! (`resumed_run.rs`), [`dry_run`] up to the planned run. Models are used through [`Workbench`], whatever their types.
 
+mod cached_features;
 pub mod canaries;
 mod course;
 mod describe;
@@ -43,6 +44,7 @@ mod spending;
 mod stop;
 mod training;
 mod workbench;
+mod workbench_of_run;
 
 pub use dry_run::{DryRun, dry_run};
 pub use estimate::Estimate;
@@ -59,3 +61,4 @@ pub use run_folder::{Locations, Part, PartOfSearch, RunFolder, RunRecord, Starte
 pub use settings::{Preset, Settings, show_hints};
 pub use stop::{stop_requested, watch_for_stop};
 pub use workbench::{TrainedBench, Workbench, begun_workbench, workbench};
+pub use workbench_of_run::fine_tuned;

@@ -10,7 +10,8 @@ use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::{Locations, PartOfSearch, RunFolder, RunRecord, StartedFrom};
 use super::settings::Settings;
-use super::workbench::begun_workbench;
+use super::workbench::Workbench;
+use super::workbench_of_run::workbench_of;
 use crate::date::today;
 use crate::memory;
 use crate::run_files::RunFiles;
@@ -28,31 +29,19 @@ pub fn train(
     search: Option<PartOfSearch>,
     output: Output,
 ) -> Result<Outcome> {
-    let mut settings = settings.complete()?;
-    reserve::check(&settings)?;
-    ensure!(
-        settings.audit.is_none() || search.is_none(),
-        "--audit puts canaries into a run on its own, and this one is a part of a search; leave it out of the space. \
-         Nothing was spent"
-    );
-    let unspent = |error| anyhow!("{error:#}; nothing was spent");
-    let weights = InitialWeights::read(&settings).map_err(unspent)?;
-    if let Some(weights) = &weights {
-        settings.start_sha256 = Some(weights.sha256().into());
-    }
-    guard_rails::check_files(&settings)?;
-    let free = memory::available();
-    let opened = settings.open(output.quiet)?;
-    let facts = PublicFacts::of(&opened)?.with_canaries(settings.audit);
-    let run = PlannedRun::new(settings, facts)?;
-    run.settings.to_toml().context(
-        "the settings cannot be written down (is a path not in UTF-8?); nothing was spent",
-    )?;
-    // Before anything is spent on bounds, or a folder made.
-    guard_rails::check_memory(run.model, run.plan.expected_batch(), free)?;
-    let device = run.settings.device.unwrap_or_default().open()?;
-    let (bench, start) = begun_workbench(run.model, weights.as_ref(), &device).map_err(unspent)?;
-    let id = identifier(run.settings.seed)?;
+    let ready =
+        Ready::new(settings, search.is_some(), output.quiet).map_err(|error| match search {
+            // Other runs of the search may have spent something.
+            Some(_) => error,
+            None => unspent(error),
+        })?;
+    let Ready {
+        run,
+        opened,
+        bench,
+        start,
+        id,
+    } = ready;
     let folder = RunFolder::create(out, opened.name())?;
     let settings = run.settings.clone();
     // A folder that somebody took away tells nothing about what was released.
@@ -68,6 +57,63 @@ pub fn train(
         let _ = reserve::give_back(&settings, &id);
     }
     made
+}
+
+/// All that a run needs before its folder is made. Nothing is spent so far.
+struct Ready {
+    run: PlannedRun,
+    opened: Opened,
+    bench: Box<dyn Workbench>,
+    start: Option<StartedFrom>,
+    id: String,
+}
+
+impl Ready {
+    fn new(settings: Settings, is_part_of_search: bool, quiet: bool) -> Result<Self> {
+        let mut settings = settings.complete()?;
+        reserve::check(&settings)?;
+        ensure!(
+            settings.audit.is_none() || !is_part_of_search,
+            "--audit puts canaries into a run on its own, and this one is a part of a search; leave it out of the \
+             space. Nothing was spent"
+        );
+        let weights = InitialWeights::read(&settings).map_err(unspent)?;
+        if let Some(weights) = &weights {
+            settings.start_sha256 = Some(weights.sha256().into());
+        }
+        guard_rails::check_files(&settings)?;
+        let free = memory::available();
+        let opened = settings.open(quiet)?;
+        let facts = PublicFacts::of(&opened)?.with_canaries(settings.audit);
+        let mut run = PlannedRun::new(settings, facts)?;
+        run.settings.to_toml().context(
+            "the settings cannot be written down (is a path not in UTF-8?); nothing was spent",
+        )?;
+        // Before anything is spent on bounds, or a folder made.
+        guard_rails::check_memory(run.model, run.plan.expected_batch(), free)?;
+        let device = run.settings.device.unwrap_or_default().open()?;
+        let (bench, start) = workbench_of(&run, weights.as_ref(), &device).map_err(unspent)?;
+        if let (Some(start), true) = (&start, run.settings.pretrained.is_some()) {
+            run.settings.pretrained_sha256 = Some(start.sha256.clone());
+        }
+        let id = identifier(run.settings.seed)?;
+        Ok(Self {
+            run,
+            opened,
+            bench,
+            start,
+            id,
+        })
+    }
+}
+
+/// The error, which says that nothing was spent.
+fn unspent(error: anyhow::Error) -> anyhow::Error {
+    let text = format!("{error:#}");
+    match text.to_lowercase().contains("nothing was spent") {
+        true => error,
+        false => anyhow!("{text}; nothing was spent"),
+    }
 }
 
 /// An identifier that no other run has, unless it repeats one.
@@ -144,9 +190,10 @@ fn begin<'a>(
         // A search keeps its own, for all its runs.
         Locations::of(&run.settings).write(folder.path())?;
     }
-    let text = record.text()?;
+    let (text, settings) = (record.text()?, record.settings_text()?);
     opening.bind_file(RunFiles::RECORD, text.as_bytes())?;
-    folder.write_record(&record, &text)?;
+    opening.bind_file(RunFiles::SETTINGS, settings.as_bytes())?;
+    folder.write_record(&text, &settings)?;
     let open = OpenRun {
         run,
         record,

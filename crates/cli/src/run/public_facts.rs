@@ -72,7 +72,8 @@ impl PublicFacts {
 
     /// Those that follow from what is declared, or published of a public set. No data are opened.
     pub fn declared(settings: &Settings) -> Result<DeclaredFacts> {
-        let (source, options) = (settings.source()?, settings.options(true)?);
+        let (source, options) = (settings.source()?, settings.options_with_model(true)?);
+        options.test.check()?;
         let kind = match (&source, settings.features) {
             (_, Some(Features::Counts)) => InputKind::Counts,
             (
@@ -86,9 +87,13 @@ impl PublicFacts {
         };
         if let Source::Builtin(set) = source {
             let known = known(set);
-            let shape = match settings.features {
-                Some(features) => features.shape(known.shape)?,
-                None => known.shape,
+            let shape = match (settings.features, &options.subwords) {
+                (Some(features), _) => features.shape(known.shape)?,
+                (None, Some(subwords)) => Shape::Tokens {
+                    length: subwords.length,
+                    vocabulary: subwords.vocabulary,
+                },
+                (None, None) => known.shape,
             };
             let facts = Self {
                 records: known.records,

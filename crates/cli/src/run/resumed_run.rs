@@ -8,7 +8,7 @@ use super::planned_run::{Committed, PlannedRun};
 use super::public_facts::PublicFacts;
 use super::reserve;
 use super::run_folder::{Locations, RunFolder, RunRecord};
-use super::workbench::begun_workbench;
+use super::workbench_of_run::workbench_of;
 use anyhow::{Result, anyhow, bail, ensure};
 use std::path::Path;
 use tacita_datasets::{DataSet, InputPreparation, Opened};
@@ -60,7 +60,7 @@ fn resume_locked(
             .map_err(|error| anyhow!("{error:#}; nothing more was spent"))?,
     };
     let device = run.settings.device.unwrap_or_default().open()?;
-    let (bench, _) = begun_workbench(run.model, weights.as_ref(), &device)?;
+    let (bench, _) = workbench_of(&run, weights.as_ref(), &device)?;
     let open = OpenRun {
         run,
         record,

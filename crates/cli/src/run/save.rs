@@ -5,10 +5,14 @@ use crate::files::write_whole;
 use crate::report;
 use crate::report::facts::Facts;
 use crate::run_files::RunFiles;
-use anyhow::Result;
+use anyhow::{Context, Result};
+use std::fs;
 
-/// Writes the facts, bound to the ledger, and the report computed from them.
+/// Binds the model to the ledger; then writes the facts, bound as well, and the report computed from them.
 pub fn facts(folder: &RunFolder, record: &RunRecord, facts: &Facts) -> Result<()> {
+    let model = folder.model();
+    let model = fs::read(&model).with_context(|| format!("cannot read {}", model.display()))?;
+    tacita::bind_file_to_ledger(&folder.ledger(), RunFiles::MODEL, &model)?;
     let text = format!("{:#}\n", serde_json::to_value(facts)?);
     // Before the file itself, so that facts that are there are always bound.
     tacita::bind_file_to_ledger(&folder.ledger(), RunFiles::FACTS, text.as_bytes())?;

@@ -52,10 +52,12 @@ pub fn publish(run: &Path) -> Result<()> {
     if let Some(search) = &mut record.search {
         search.part = Part::Winner;
     }
-    let text = record.text()?;
-    tacita::mark_ledger_as_published(&folder.ledger())?;
-    tacita::bind_file_to_ledger(&folder.ledger(), RunFiles::RECORD, text.as_bytes())?;
-    folder.write_record(&record, &text)?;
+    let (text, settings) = (record.text()?, record.settings_text()?);
+    let ledger = folder.ledger();
+    tacita::mark_ledger_as_published(&ledger)?;
+    tacita::bind_file_to_ledger(&ledger, RunFiles::RECORD, text.as_bytes())?;
+    tacita::bind_file_to_ledger(&ledger, RunFiles::SETTINGS, settings.as_bytes())?;
+    folder.write_record(&text, &settings)?;
     report::write_all(run)
 }
 

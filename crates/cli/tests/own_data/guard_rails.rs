@@ -194,3 +194,42 @@ fn the_first_example_on_own_data_declares_nobody_public() {
     assert!(example.contains("patients.csv") && example.contains("--score-noise"));
     assert!(!example.contains("--public-test"));
 }
+
+/// Defaults follow from the budget and the length, so a mistake there must not be told as one of a default.
+#[test]
+fn a_budget_or_a_length_without_sense_is_named() {
+    let folder = empty("own-guard", "sense");
+    let (csv, schema) = (folder.join("t.csv"), folder.join("s.toml"));
+    fs::write(&csv, "x,y\n1,a\n2,b\n").unwrap();
+    let declared = format!("{BOUNDED}[label]\ncolumn = \"y\"\nclasses = [\"a\", \"b\"]\n");
+    fs::write(&schema, declared).unwrap();
+    let given = [
+        "train",
+        "--csv",
+        path(&csv),
+        "--schema",
+        path(&schema),
+        "--records",
+        "300",
+    ];
+    for (flag, value, expected) in [
+        ("--epsilon", "0", "epsilon must be"),
+        ("--epsilon", "-1", "epsilon must be"),
+        ("--epsilon", "nan", "epsilon must be"),
+        ("--delta", "0", "delta"),
+        ("--epochs", "0", "epochs"),
+        ("--test-share", "1.5", "share"),
+    ] {
+        for dry in [&[][..], &["--dry-run"]] {
+            let output = tacita(&[&given[..], &[flag, value], dry].concat());
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(
+                said.contains(expected)
+                    && !said.contains("--standardise")
+                    && !said.contains("--learning-rate"),
+                "{flag} {value}: {said}"
+            );
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod neighbour_ways;
 mod neighbours;
 mod persons;
 mod predict;
+mod recipe;
 mod schema;
 mod tables;
 mod targets;

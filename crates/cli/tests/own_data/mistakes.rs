@@ -29,7 +29,11 @@ fn tables_with_mistakes_are_refused_in_words_and_leave_nothing_behind() {
     ];
     let usual = ["--label", "y", "--classes", "a,b", "--records", "2"];
     let cases: Vec<(Vec<u8>, &[&str], Vec<&str>)> = vec![
-        (good.into(), &usual[..4], vec!["--records"]),
+        (
+            good.into(),
+            &usual[..4],
+            vec!["--records", "nothing was spent"],
+        ),
         (good.into(), &[], vec!["--label"]),
         (
             good.into(),
@@ -54,7 +58,7 @@ fn tables_with_mistakes_are_refused_in_words_and_leave_nothing_behind() {
         (
             b"x,c,\xff\n0.5,p,a\n".to_vec(),
             &usual,
-            vec!["line 1", "UTF-8"],
+            vec!["line 1", "UTF-8", "nothing was spent"],
         ),
         (
             b"x,cc,y\n0.5,p,a\n0.1,q,b\n".to_vec(),

@@ -99,3 +99,13 @@ fn values_are_looked_at_only_if_asked_for_and_that_is_said() {
     let rest = ["--noise", "4", "--steps", "2", "--out"];
     printed(&[&train[..], &rest, &[path(&folder.join("run"))]].concat());
 }
+
+/// Two tables of one name would be no TOML.
+#[test]
+fn a_header_with_a_name_twice_is_refused() {
+    let folder = empty("own", "skeleton-twice");
+    let file = folder.join("t.csv");
+    fs::write(&file, "a,b,a\n1,2,3\n").unwrap();
+    let expected = ["t.csv", "two columns named `a`", "rename one"];
+    refused(&["schema", path(&file)], &expected);
+}

@@ -1,7 +1,7 @@
 //! Files as they are or compressed; the checksum is of the content, which all copies share.
 
 use crate::hex;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
@@ -27,6 +27,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Read>> {
         true => format!("cannot read {}", path.display()),
         false => format!("there is no file {}", path.display()),
     })?;
+    ensure!(!path.is_dir(), "{} is a folder, not a file", path.display());
     let file = BufReader::new(file);
     // Each of them may be several files one after the other.
     Ok(match path.extension().and_then(|end| end.to_str()) {

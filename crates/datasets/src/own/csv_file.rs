@@ -56,7 +56,9 @@ pub(super) fn parse(file: impl Read + 'static, delimiter: char) -> Result<RawTab
                 format!(" {}", shown(only))
             };
             bail!(
-                "line 1: the header{seen} is one column; if fields are separated by {mark:?}, declare delimiter = {mark:?} in the schema"
+                "line 1: the header{seen} is one column; if fields are separated by {mark:?}, declare delimiter = {:?} in the schema, \
+                 or give `tacita schema` a --delimiter",
+                mark.to_string()
             );
         }
     }
@@ -134,6 +136,7 @@ impl Records {
 
     /// Reads the next record; the line it begins on, or none at the end.
     fn next(&mut self) -> Result<Option<u64>> {
+        self.skip_line_ends()?;
         let line = self.core.line();
         (self.count, self.is_cut) = (0, false);
         let mut length = 0;
@@ -162,6 +165,21 @@ impl Records {
                 ReadRecordResult::Record => return Ok(Some(line)),
                 ReadRecordResult::End => return Ok(None),
             }
+        }
+    }
+
+    /// Reads over what is left of the last line's end on Windows, and over empty lines, so that a record has the number
+    /// of its own line.
+    fn skip_line_ends(&mut self) -> Result<()> {
+        loop {
+            let input = self.file.fill_buf()?;
+            let ends = |byte: &&u8| matches!(**byte, b'\r' | b'\n');
+            let count = input.iter().take_while(ends).count();
+            if count == 0 {
+                return Ok(());
+            }
+            (self.core).read_record(&input[..count], &mut self.bytes, &mut self.ends);
+            self.file.consume(count);
         }
     }
 

@@ -42,6 +42,7 @@ pub fn fields(path: &Path, schema: &Schema, look_at_values: bool) -> Result<Vec<
     let written = Written {
         delimiter: schema.delimiter,
         encoding: schema.encoding,
+        list: None,
     };
     let format = Format::of(path);
     let names = match format {
@@ -50,6 +51,9 @@ pub fn fields(path: &Path, schema: &Schema, look_at_values: bool) -> Result<Vec<
     };
     let table = format
         .open(path, written, &names)
+        .with_context(|| path.display().to_string())?;
+    table
+        .check_names()
         .with_context(|| path.display().to_string())?;
     let mut fields: Vec<Field> = (table.header.iter().zip(&table.hints))
         .map(|(name, &hint)| Field {

@@ -20,12 +20,14 @@ pub enum Format {
 }
 
 /// How a text file of rows is written.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Written {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Written {
     /// What separates fields of CSV.
     pub delimiter: Option<char>,
     /// How its characters are written.
     pub encoding: Option<TextEncoding>,
+    /// The field of JSON lines that may hold a list of texts, and what separates them where the field holds one text.
+    pub list: Option<(String, char)>,
 }
 
 impl Format {
@@ -55,7 +57,7 @@ impl Format {
             }
             Self::Jsonl => {
                 let file = characters_of_records(bytes(path)?, written.encoding);
-                Ok(json_rows::parse(file, fields))
+                Ok(json_rows::parse(file, fields, written.list))
             }
         }
     }

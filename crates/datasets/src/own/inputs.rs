@@ -4,7 +4,6 @@ use super::characters::{bytes, characters};
 use super::format::{Format, Written};
 use super::images;
 use super::json_lines::{Line, Lines};
-use super::table::check_names;
 use crate::bad_record::BadRecord;
 use crate::formats::compressed;
 use crate::nearest::known;
@@ -28,6 +27,8 @@ pub struct InputOptions {
     pub format: Option<Format>,
     /// The field or column of the text. Without it each line is a text.
     pub text: Option<String>,
+    /// The field or column of the second text of a pair.
+    pub second_text: Option<String>,
     /// What separates fields of CSV.
     pub delimiter: Option<char>,
     /// How the characters of a text file are written.
@@ -133,6 +134,8 @@ impl Chunks<'_> {
         let problem = pushed.err().map(|error| {
             let bad = error.downcast_ref::<BadRecord>();
             let plain = bad.map_or_else(|| format!("{error:#}"), ToString::to_string);
+            // What a decoder says may end with a line of its own.
+            let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
             let with_value = bad.map_or_else(|| plain.clone(), BadRecord::with_value);
             Problem { plain, with_value }
         });
@@ -168,6 +171,7 @@ fn written(options: &InputOptions) -> Written {
     Written {
         delimiter: options.delimiter,
         encoding: options.encoding,
+        list: None,
     }
 }
 
@@ -183,7 +187,7 @@ fn table(path: &Path, options: &InputOptions, chunks: &mut Chunks<'_>) -> Result
     fields.extend(options.ids.iter().cloned());
     let format = options.format.unwrap_or_else(|| Format::of(path));
     let raw = format.open(path, written(options), &fields)?;
-    check_names(&raw.header)?;
+    raw.check_names()?;
     let places = table.places(&raw.header)?;
     let ids = places_of(&options.ids, &raw.header)?;
     note_unused(&raw.header, &fields, options, chunks);
@@ -264,23 +268,43 @@ fn texts(path: &Path, options: &InputOptions, chunks: &mut Chunks<'_>) -> Result
         (Some(Format::Jsonl), None) => bail!("say which field holds the text with --text FIELD"),
         (None, _) => return lines(path, options, chunks),
     };
-    let fields: Vec<String> = [field].into_iter().chain(&options.ids).cloned().collect();
+    let second = options.second_text.as_ref();
+    let texts = [field].into_iter().chain(second);
+    let fields: Vec<String> = texts.chain(&options.ids).cloned().collect();
     let raw = format.open(path, written(options), &fields)?;
     let text = places_of(std::slice::from_ref(field), &raw.header)?[0];
+    let second = match second {
+        Some(second) => Some((
+            second,
+            places_of(std::slice::from_ref(second), &raw.header)?[0],
+        )),
+        None => None,
+    };
     let ids = places_of(&options.ids, &raw.header)?;
     raw.each(&mut |line, row| {
         let passed = row
             .as_ref()
             .map_or_else(|_| Vec::new(), |row| shown(row, &ids));
-        let input = row.and_then(|row| match row[text] {
-            Value::Text(text) if !text.trim().is_empty() => Ok(Raw::Text(text)),
-            Value::Text(_) | Value::None => {
-                Err(BadRecord::new(format!("the text in `{field}` is empty")).into())
+        let input = row.and_then(|row| {
+            let text = plain_text(row[text], field)?;
+            match second {
+                Some((second, place)) => Ok(Raw::Pair(text, plain_text(row[place], second)?)),
+                None => Ok(Raw::Text(text)),
             }
-            _ => Err(BadRecord::new(format!("the field `{field}` is not a text")).into()),
         });
         chunks.push(format!("line {line}"), passed, input)
     })
+}
+
+/// A text that is not empty.
+fn plain_text<'a>(value: Value<'a>, field: &str) -> Result<&'a str> {
+    match value {
+        Value::Text(text) if !text.trim().is_empty() => Ok(text),
+        Value::Text(_) | Value::None => {
+            Err(BadRecord::new(format!("the text in `{field}` is empty")).into())
+        }
+        _ => Err(BadRecord::new(format!("the field `{field}` is not a text")).into()),
+    }
 }
 
 /// Each line that is not blank is a text.

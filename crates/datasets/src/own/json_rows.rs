@@ -5,17 +5,23 @@ use super::rows::{Hint, RawTable, Rows, Sink};
 use crate::bad_record::BadRecord;
 use crate::preparation::Value;
 use anyhow::Result;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use std::io::Read;
 
-/// The rows of a file by the fields that are wanted; what else an object holds does not count.
-pub(super) fn parse(file: Box<dyn Read>, fields: &[String]) -> RawTable {
+/// The rows of a file by the fields that are wanted; what else an object holds does not count. One of them may hold a
+/// list, which becomes one text with this mark between its items.
+pub(super) fn parse(
+    file: Box<dyn Read>,
+    fields: &[String],
+    list: Option<(String, char)>,
+) -> RawTable {
     RawTable {
         header: fields.to_vec(),
         hints: vec![Hint::Nothing; fields.len()],
         rows: Box::new(JsonRows {
             lines: Lines::new(file),
             fields: fields.to_vec(),
+            list,
         }),
     }
 }
@@ -23,12 +29,14 @@ pub(super) fn parse(file: Box<dyn Read>, fields: &[String]) -> RawTable {
 struct JsonRows {
     lines: Lines,
     fields: Vec<String>,
+    list: Option<(String, char)>,
 }
 
 impl Rows for JsonRows {
     fn each(mut self: Box<Self>, needed: &[bool], sink: &mut Sink<'_>) -> Result<()> {
         while let Some(Line { number, bytes }) = self.lines.next()? {
-            let object = match bytes.and_then(object) {
+            let object = bytes.and_then(object);
+            let object = match object.and_then(|object| self.joined(object)) {
                 Ok(object) => object,
                 Err(error) => {
                     sink(number, Err(error))?;
@@ -48,6 +56,27 @@ impl Rows for JsonRows {
             }
         }
         Ok(())
+    }
+}
+
+impl JsonRows {
+    /// The object with its list as one text.
+    fn joined(&self, mut object: Map<String, Json>) -> Result<Map<String, Json>> {
+        let Some((field, mark)) = &self.list else {
+            return Ok(object);
+        };
+        if let Some(Json::Array(items)) = object.get(field) {
+            let items = items.iter().map(|item| match item.as_str() {
+                Some(text) if !text.contains(*mark) => Ok(text),
+                _ => Err(BadRecord::new(format!(
+                    "`{field}` lists something that is not one of the declared labels"
+                ))),
+            });
+            let items = items.collect::<Result<Vec<&str>, _>>()?;
+            let text = Json::String(items.join(&mark.to_string()));
+            object.insert(field.clone(), text);
+        }
+        Ok(object)
     }
 }
 

@@ -55,6 +55,10 @@ pub(crate) fn shape(options: &Options) -> Result<Option<Shape>> {
             length: words.length,
             vocabulary: words.vocabulary,
         }),
+        InputPreparation::Subwords(subwords) => Some(Shape::Tokens {
+            length: subwords.length,
+            vocabulary: subwords.vocabulary,
+        }),
         InputPreparation::Counts(counts) => Some(Shape::Rows {
             width: counts.buckets,
         }),
@@ -95,27 +99,36 @@ impl Reader<'_> {
         while let Some(Line { number, bytes }) = lines.next()? {
             let record = bytes.and_then(|bytes| self.record(bytes));
             let place = || (path.display().to_string(), Some(number));
-            if let Some((text, truth, weight, person)) =
+            if let Some((texts, truth, weight, person)) =
                 self.options.bad_records.kept(record, place)?
             {
                 let held_out = test.holds_out_of(person.as_ref(), || {
-                    test.holds_out([text.as_bytes(), &truth.bytes()])
+                    let truth_bytes = truth.bytes();
+                    let fields = texts.iter().map(String::as_bytes);
+                    test.holds_out(fields.chain([truth_bytes.as_slice()]))
                 });
                 let (values, labels, people) = &mut parts[usize::from(held_out)];
                 if !people.keeps(person) {
                     continue;
                 }
-                self.preparation
-                    .push(Input::Text(&text), self.vectors, values)?;
+                let input = match &texts[..] {
+                    [text, second] => Input::Pair(text, second),
+                    texts => Input::Text(&texts[0]),
+                };
+                self.preparation.push(input, self.vectors, values)?;
                 labels.push(truth, (!self.weighting.is_even()).then_some(weight))?;
             }
         }
         Ok(parts)
     }
 
-    fn record(&self, line: &[u8]) -> Result<(String, Truth, f32, Option<Person>)> {
+    /// The text of a record, or its two texts, what is to be predicted, its weight, and whose it is.
+    fn record(&self, line: &[u8]) -> Result<(Vec<String>, Truth, f32, Option<Person>)> {
         let object = object(line)?;
-        let text = text(&object, self.text)?;
+        let mut texts = vec![text(&object, self.text)?.to_string()];
+        if let Some(second) = &self.options.second_text {
+            texts.push(text(&object, second)?.to_string());
+        }
         let truth = match (self.target, field(&object, &self.fields[0])?) {
             // A list in JSON needs no separator.
             (Target::Labels { names, .. }, Value::Array(items)) => {
@@ -134,7 +147,7 @@ impl Reader<'_> {
         let weight = self.weighting.of(&truth, weight.as_deref())?;
         let person = self.options.schema.person.as_ref();
         let person = person.map(|name| person_in(&object, name)).transpose()?;
-        Ok((text.to_string(), truth, weight, person))
+        Ok((texts, truth, weight, person))
     }
 }
 

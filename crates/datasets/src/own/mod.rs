@@ -66,7 +66,8 @@ pub enum TestChoice {
 }
 
 impl TestChoice {
-    fn check(&self) -> Result<()> {
+    /// Refuses a share that is none.
+    pub fn check(&self) -> Result<()> {
         if let Self::Share { share, .. } = self {
             ensure!(
                 *share > 0.0 && *share < 1.0,

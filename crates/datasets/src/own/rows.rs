@@ -1,7 +1,8 @@
 //! Rows of a file, whatever its format.
 
-use crate::preparation::Value;
-use anyhow::Result;
+use crate::preparation::{Value, names};
+use anyhow::{Result, ensure};
+use std::collections::HashSet;
 
 /// What a file says of a column before any value is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,23 @@ pub(super) struct RawTable {
 }
 
 impl RawTable {
+    /// Refuses two columns of one name. Those without a name are ignored, such as the numbers of rows that some
+    /// programs put first.
+    pub(super) fn check_names(&self) -> Result<()> {
+        let mut seen = HashSet::new();
+        for name in self.header.iter().filter(|name| !name.is_empty()) {
+            ensure!(
+                seen.insert(name),
+                "the header has two columns{}; rename one",
+                match names(&self.header).is_empty() {
+                    true => " of one name".to_string(),
+                    false => format!(" named `{name}`"),
+                }
+            );
+        }
+        Ok(())
+    }
+
     /// All columns are needed.
     pub(super) fn each(self, sink: &mut Sink<'_>) -> Result<()> {
         let needed = vec![true; self.header.len()];

@@ -11,7 +11,6 @@ use crate::schema::Schema;
 use crate::target::{Target, Weighting};
 use crate::{Opened, Options};
 use anyhow::{Context, Result, ensure};
-use std::collections::HashSet;
 use std::path::Path;
 
 /// What a table is called unless its owner names it.
@@ -90,6 +89,16 @@ impl Reader<'_> {
         let written = Written {
             delimiter: self.schema.delimiter,
             encoding: self.schema.encoding,
+            list: match (self.target, self.fields) {
+                (
+                    Target::Labels {
+                        separator: Some(mark),
+                        ..
+                    },
+                    [field],
+                ) => Some((field.clone(), *mark)),
+                _ => None,
+            },
         };
         ensure!(
             format != Format::Jsonl || !self.schema.columns.is_empty(),
@@ -120,8 +129,8 @@ impl Reader<'_> {
         raw: RawTable,
         test: &TestChoice,
     ) -> Result<(TablePreparation, [Cells; 2])> {
+        raw.check_names()?;
         let header = &raw.header;
-        check_names(header)?;
         let place = |wanted: &String| {
             let found = header.iter().position(|name| name == wanted);
             found.with_context(|| {
@@ -220,21 +229,4 @@ impl Cells {
             }
         }
     }
-}
-
-/// Refuses two columns of one name. Those without a name are ignored, such as the numbers of rows that some
-/// programs put first.
-pub(super) fn check_names(header: &[String]) -> Result<()> {
-    let mut seen = HashSet::new();
-    for name in header.iter().filter(|name| !name.is_empty()) {
-        ensure!(
-            seen.insert(name),
-            "the header has two columns{}; rename one",
-            match names(header).is_empty() {
-                true => " of one name".to_string(),
-                false => format!(" named `{name}`"),
-            }
-        );
-    }
-    Ok(())
 }

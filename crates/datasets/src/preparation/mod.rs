@@ -13,6 +13,7 @@ mod n_grams;
 mod picture;
 mod resize;
 mod scattering;
+mod subwords;
 mod table;
 mod word_means;
 mod words;
@@ -28,6 +29,7 @@ pub use first_words::FirstWords;
 pub use n_grams::NGrams;
 pub use picture::Picture;
 pub use scattering::Scattering;
+pub use subwords::{SplitText, Subwords};
 pub use table::{
     Column, Cycle, Encoding, Missing, MissingValues, NumberFormat, TablePreparation, Value,
     is_format, iso, names, seconds,
@@ -76,6 +78,8 @@ pub enum InputPreparation {
     NGrams(NGrams),
     /// A text is the counts of its hashed words and pieces of words.
     Counts(TextCounts),
+    /// A text is the tokens of a pre-trained model.
+    Subwords(Subwords),
     /// Columns are scaled or one-hot.
     Table(TablePreparation),
 }
@@ -85,6 +89,8 @@ pub enum InputPreparation {
 pub enum Input<'a> {
     /// A text.
     Text(&'a str),
+    /// Two texts.
+    Pair(&'a str, &'a str),
     /// The values of a row, and where those of the columns are among them.
     Row(&'a [Value<'a>], &'a [usize]),
     /// The bytes of an image file.
@@ -103,6 +109,7 @@ impl Preparation {
             InputPreparation::WordMeans(means) => means.facts(),
             InputPreparation::NGrams(grams) => grams.facts(),
             InputPreparation::Counts(counts) => counts.facts(),
+            InputPreparation::Subwords(subwords) => subwords.facts(),
             InputPreparation::Table(table) => table.facts(),
         };
         facts.push(Fact {
@@ -163,6 +170,13 @@ impl Preparation {
             InputPreparation::Words(words) => RecordSet::Tokens(Tokens::new(
                 words.length,
                 words.vocabulary,
+                classes,
+                values.tokens,
+                labels,
+            )?),
+            InputPreparation::Subwords(subwords) => RecordSet::Tokens(Tokens::new(
+                subwords.length,
+                subwords.vocabulary,
                 classes,
                 values.tokens,
                 labels,
@@ -228,6 +242,12 @@ impl Preparation {
             }
             (InputPreparation::Words(words), Input::Text(text)) => {
                 words.push(text, &mut values.tokens);
+            }
+            (InputPreparation::Subwords(subwords), Input::Text(text)) => {
+                subwords.push(text, None, &mut values.tokens)?;
+            }
+            (InputPreparation::Subwords(subwords), Input::Pair(text, second)) => {
+                subwords.push(text, Some(second), &mut values.tokens)?;
             }
             (InputPreparation::Characters(characters), Input::Text(text)) => {
                 characters.push(text, &mut values.tokens);

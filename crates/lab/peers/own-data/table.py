@@ -1,6 +1,9 @@
 """Means of the results, as a table of data and as the tables of the book.
 
     python3 table.py RESULTS.jsonl crates/lab/results/own-data.csv docs/src/lab/own-data.md
+
+What RESULTS.jsonl does not have, keeps the row that the table of data has: peers need not be run again for defaults of
+Tacita.
 """
 
 import collections
@@ -29,6 +32,25 @@ def read(path):
     return found, errors
 
 
+def kept(path, found):
+    """Rows of the table of data for which there are no results: means, and the number of seeds behind them."""
+    rows, seeds = {}, {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            key = row["set"], float(row["epsilon"]), row["contestant"]
+            if key not in found:
+                means = {metric: float(row[metric]) for metric in ["majority", *METRICS]}
+                rows[key] = [means | {"records": int(row["records"])}]
+                seeds[key] = int(row["seeds"])
+    return rows, seeds
+
+
+def margin_error(lines):
+    """The standard error over seeds of accuracy minus the share of the majority; none of a single seed."""
+    gaps = [line["accuracy"] - line["majority"] for line in lines]
+    return float(np.std(gaps, ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan")
+
+
 def mean(lines, metric):
     values = [line[metric] for line in lines if line[metric] is not None]
     return float(np.mean(values)) if values else float("nan")
@@ -47,7 +69,7 @@ def epsilons(found):
     return sorted({key[1] for key in found})
 
 
-def tables(found):
+def tables(found, counts):
     for kind in ["tables", "texts"]:
         private = ["Tacita", *sorted({key[2] for key in found if key[2].startswith("Opacus")})]
         private += ["diffprivlib logistic", "diffprivlib GaussianNB"]
@@ -56,9 +78,8 @@ def tables(found):
             names = {key[0] for key in found if half(key[0]) == which and (key[0] in TABLES) == (kind == "tables")}
             if not names:
                 continue
-            seeds = [len(found[name, epsilon, "Tacita"]) for name in names for epsilon in epsilons(found)]
-            yield f"\n**{kind.capitalize()}, {which} half** ({len(names)} sets, {min(seeds)} to {max(seeds)} seeds). "
-            yield "Accuracy in percent · area under the curve · log loss.\n\n"
+            yield f"\n**{kind.capitalize()}, {which} half** ({len(names)} sets). "
+            yield "Accuracy in percent · area under the curve · log loss; seeds in brackets.\n\n"
             yield "| | " + " | ".join(f"ε = {epsilon:g}" for epsilon in epsilons(found)) + " |\n"
             yield "|---" * (1 + len(epsilons(found))) + "|\n"
             for contestant in private + open_ones:
@@ -71,7 +92,10 @@ def tables(found):
                 cells += [""] * (len(epsilons(found)) - len(cells))
                 if set(cells) <= {"–", ""}:
                     continue
+                runs = [counts[name, epsilon, contestant] for name in names for epsilon in at]
+                runs = f"{min(runs)}" if min(runs) == max(runs) else f"{min(runs)} to {max(runs)}"
                 name = f"**{contestant}**" if contestant == "Tacita" else contestant
+                name = f"{name} ({runs})"
                 yield f"| {name} | " + " | ".join(cells) + " |\n"
             shares = np.mean([mean(found[name, epsilons(found)[0], "Tacita"], "majority") for name in names])
             yield f"\nThe majority class has {100 * shares:.1f} %.\n"
@@ -81,26 +105,45 @@ def below_majority(found):
     """Judged sets where Tacita is more than two standard errors below the majority, n · ε ≥ 1,000 and ε ≥ 1."""
     for (name, epsilon, contestant), lines in sorted(found.items()):
         if contestant == "Tacita" and half(name) == "judged" and epsilon >= 1 and lines[0]["records"] * epsilon >= 1000:
-            gaps = [line["accuracy"] - line["majority"] for line in lines]
-            error = np.std(gaps, ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else float("nan")
-            if np.mean(gaps) < -2 * error:
-                yield name, epsilon, float(np.mean(gaps)), float(error)
+            gap = mean(lines, "accuracy") - mean(lines, "majority")
+            if gap < -2 * margin_error(lines):
+                yield name, epsilon, gap, margin_error(lines)
+
+
+def far_in_log_loss(found):
+    """Judged sets where Tacita's log loss is more than 1.3 times that of the best private peer."""
+    for (name, epsilon, contestant), lines in sorted(found.items()):
+        if contestant == "Tacita" and half(name) == "judged":
+            peers = [
+                (mean(each, "log_loss"), key[2])
+                for key, each in found.items()
+                if key[:2] == (name, epsilon) and key[2].startswith(("Opacus", "diffprivlib"))
+            ]
+            if peers and mean(lines, "log_loss") > 1.3 * min(peers)[0]:
+                yield name, epsilon, mean(lines, "log_loss"), *min(peers)
 
 
 def main():
     results, data, page = sys.argv[1:4]
     found, errors = read(results)
+    counts = {key: len(lines) for key, lines in found.items()}
+    rows, seeds = kept(data, found)
+    found, counts = found | rows, counts | seeds
     with open(data, "w", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(["set", "half", "epsilon", "contestant", "seeds", "records", "majority"] + METRICS)
+        out = csv.writer(file, lineterminator="\n")
+        columns = ["set", "half", "epsilon", "contestant", "seeds", "records", "majority", *METRICS, "margin_error"]
+        out.writerow(columns)
         for (name, epsilon, contestant), lines in sorted(found.items()):
-            row = [name, half(name), epsilon, contestant, len(lines), lines[0]["records"]]
-            out.writerow(row + [f"{mean(lines, metric):.4f}" for metric in ["majority", *METRICS]])
+            key = name, epsilon, contestant
+            row = [name, half(name), epsilon, contestant, counts[key], lines[0]["records"]]
+            error = "" if counts[key] != len(lines) or len(lines) < 2 else f"{margin_error(lines):.4f}"
+            out.writerow(row + [f"{mean(lines, metric):.4f}" for metric in ["majority", *METRICS]] + [error])
     text = Path(page).read_text()
     before, after = text.split(BEGIN)[0], text.split(END)[1]
-    Path(page).write_text(before + BEGIN + "".join(tables(found)) + "\n" + END + after)
+    Path(page).write_text(before + BEGIN + "".join(tables(found, counts)) + "\n" + END + after)
     print("errors", dict(errors))
     print("below the majority", *below_majority(found), sep="\n  ")
+    print("log loss above 1.3 of the best peer", *far_in_log_loss(found), sep="\n  ")
 
 
 if __name__ == "__main__":

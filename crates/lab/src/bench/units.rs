@@ -1,7 +1,7 @@
 //! A step whose units have several records beside one of as many records that are units themselves.
 
 use super::clock::{Elapsed, Moment};
-use super::measure::{Length, Setting, StepTrial, Times};
+use super::measure::{Length, Setting, Times};
 use super::step::Private;
 use super::synthetic::{Synthetic, Take};
 use super::workload::Workload;

@@ -1,6 +1,7 @@
 //! `tacita-lab audit`: how often audits of honest runs are wrong, and how much they find.
 
 use crate::audit::{Honest, Power, Setting, honest, power};
+use crate::reproduce::{commit, machine, today};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs;
@@ -31,6 +32,10 @@ pub struct Args {
 
 #[derive(Serialize)]
 struct Results {
+    /// Where and when, and by which source.
+    machine: String,
+    date: String,
+    commit: Option<String>,
     honest: Vec<Honest>,
     power: Vec<Power>,
 }
@@ -51,6 +56,9 @@ pub fn run(args: &Args) -> Result<()> {
         })
     };
     let mut results = Results {
+        machine: machine(None),
+        date: today(),
+        commit: commit(),
         honest: Vec::new(),
         power: Vec::new(),
     };

@@ -16,6 +16,7 @@ mod tests;
 
 pub use diagnostic::{Diagnostic, diagnostics};
 pub use experiment::{Accountant, Column, Cut, Experiment, Method, find};
+pub use machine::{commit, machine, today};
 pub use measure::{Noise, measure};
 pub use page::render;
 pub use results::{Book, Key};

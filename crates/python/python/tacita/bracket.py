@@ -87,7 +87,8 @@ class Bracket:
 class BracketArray:
     """Brackets of a sweep: two NumPy arrays of one shape.
 
-    ``numpy.asarray(brackets)`` is the array of upper ends, which are the guarantees.
+    ``numpy.asarray(brackets)`` is the array of upper ends, which are the guarantees; in a shorter floating-point type they
+    are rounded up.
 
     >>> import tacita
     >>> sweep = tacita.epsilon(noise=[1.0, 2.0], rate=0.01, steps=1000, delta=1e-5)
@@ -130,7 +131,15 @@ class BracketArray:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         import numpy as np
 
-        return np.array(self._upper, dtype=dtype, copy=True if copy is None else copy)
+        upper = np.array(self._upper, dtype=dtype, copy=True if copy is None else copy)
+        below = upper < self._upper
+        if not below.any():
+            return upper
+        if upper.dtype.kind == "f":
+            return np.where(below, np.nextafter(upper, upper.dtype.type(np.inf)), upper)
+        from .errors import ArgumentError
+
+        raise ArgumentError(f"dtype: {upper.dtype} would round proved upper ends down; take a floating-point type")
 
     def __repr__(self) -> str:
         return f"BracketArray(lower={self._lower!r}, upper={self._upper!r})"

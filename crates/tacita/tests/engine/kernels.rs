@@ -3,7 +3,7 @@
 use crate::common::{Random, device, rough};
 use burn::nn;
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions, MaxPoolOptions};
-use burn::tensor::{Tensor, activation, module};
+use burn::tensor::{Bool, Tensor, activation, module};
 use proptest::prelude::*;
 use tacita::layers::{BiLstmConfig, GroupNormConfig, LayerNormConfig, LstmConfig};
 use tacita::ops;
@@ -81,6 +81,75 @@ proptest! {
                 |[x]| theirs(x.reshape([rows, width]) * 3.0).flatten(0, 1),
             );
         }
+    }
+
+    #[test]
+    fn attention_with_something_added_equals_burns_operations(
+        seed: u64, batch in 1usize..4, queries in 1usize..6, keys in 1usize..6, heads in 1usize..3,
+        width in 1usize..5, shared: [bool; 3],
+    ) {
+        let row = heads * width;
+        let one = |shared: bool, size: usize| if shared { 1 } else { size };
+        let added = [one(shared[0], batch), one(shared[1], heads), one(shared[2], queries), keys];
+        let sizes = [batch * queries * row, batch * keys * row, batch * keys * row, added.iter().product()];
+        let shaped = |[query, key, value, bias]: [Tensor<1>; 4]| {
+            let key = key.reshape([batch, keys, row]);
+            let value = value.reshape([batch, keys, row]);
+            (query.reshape([batch, queries, row]), key, value, bias.reshape(added))
+        };
+        assert_same(
+            seed,
+            sizes,
+            |inputs| {
+                let (query, key, value, bias) = shaped(inputs);
+                ops::attention_with(query, key, value, heads, Some(bias)).flatten(0, 2)
+            },
+            |inputs| {
+                let (query, key, value, bias) = shaped(inputs);
+                let split = |sequence: Tensor<3>, length: usize| {
+                    sequence.reshape([batch, length, heads, width]).swap_dims(1, 2)
+                };
+                let scores = split(query, queries).matmul(split(key, keys).swap_dims(2, 3));
+                let weights = activation::softmax(scores / (width as f64).sqrt() + bias, 3);
+                let context = weights.matmul(split(value, keys)).swap_dims(1, 2);
+                context.reshape([batch, queries, row]).flatten(0, 2)
+            },
+        );
+    }
+
+    #[test]
+    fn causal_attention_with_shared_heads_equals_burns_operations(
+        seed: u64, batch in 1usize..4, queries in 1usize..6, earlier in 0usize..4, key_heads in 1usize..3,
+        sharing in 1usize..4, width in 1usize..5,
+    ) {
+        let (keys, heads) = (queries + earlier, key_heads * sharing);
+        let (row, key_row) = (heads * width, key_heads * width);
+        let sizes = [batch * queries * row, batch * keys * key_row, batch * keys * key_row];
+        let shaped = |[query, key, value]: [Tensor<1>; 3]| {
+            let key = key.reshape([batch, keys, key_row]);
+            (query.reshape([batch, queries, row]), key, value.reshape([batch, keys, key_row]))
+        };
+        assert_same(
+            seed,
+            sizes,
+            |inputs| {
+                let (query, key, value) = shaped(inputs);
+                ops::causal_attention(query, key, value, heads).flatten(0, 2)
+            },
+            |inputs| {
+                let (query, key, value) = shaped(inputs);
+                let contexts = (0..heads).map(|head| {
+                    let part = |sequence: Tensor<3>, head: usize| sequence.narrow(2, head * width, width);
+                    let (own, shared) = (head, head / sharing);
+                    let key = part(key.clone(), shared).swap_dims(1, 2);
+                    let scores = part(query.clone(), own).matmul(key) / (width as f64).sqrt();
+                    let later = Tensor::<2, Bool>::tril_mask([queries, keys], earlier as i64, &device());
+                    let scores = scores.mask_fill(later.unsqueeze(), f32::NEG_INFINITY);
+                    activation::softmax(scores, 2).matmul(part(value.clone(), shared))
+                });
+                Tensor::cat(contexts.collect(), 2).flatten(0, 2)
+            },
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::report::facts::{Evaluation, Facts, PhaseKind};
 use crate::report::words;
 use crate::utility::Utility;
 use crate::utility::words::{number, percent};
-use tacita_accounting::decimal::{count, exact, plain, up};
+use tacita_accounting::decimal::{count, exact, up};
 
 /// Heading, banner, guarantee and the figures asked for first.
 pub fn render(report: &Report) -> String {
@@ -150,8 +150,8 @@ fn tiles(report: &Report) -> String {
             "Accuracy",
             format!("≈ {:.1} %", 100.0 * accuracy),
             format!(
-                "noisy count on {on}; noise ± {} points, part of ε{}",
-                plain(100.0 * noise_std),
+                "noisy count on {on}: ± {:.1} points (two standard deviations of the noise), part of ε{}",
+                200.0 * noise_std,
                 beside(facts)
             ),
         )),

@@ -45,7 +45,7 @@ fn every_required_statement_is_on_the_page() {
         "the model, 551,322 trained parameters",
         "the optimiser",
         "≈ 81.2 %",
-        "noisy count on private rows; noise ± 1 points, part of ε",
+        "noisy count on private rows: ± 2.0 points (two standard deviations of the noise), part of ε",
         "Budget asked for: ε = 3: kept.",
         "a caveat of the data",
         "a caveat of the run",

@@ -29,6 +29,9 @@ pub struct Locations {
     /// The initial weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<PathBuf>,
+    /// The folder of the pre-trained model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pretrained: Option<PathBuf>,
     /// The account in which the run was reserved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<PathBuf>,
@@ -53,6 +56,7 @@ impl Locations {
             test: absolute(&settings.test),
             data_dir: absolute(&settings.data_dir),
             start: absolute(&settings.start),
+            pretrained: absolute(&settings.pretrained),
             // By name too: where the state of programs lies may change.
             account: absolute(&(settings.account.as_deref()).and_then(file_of_account)),
         }
@@ -67,6 +71,7 @@ impl Locations {
             test: self.test.or(other.test),
             data_dir: self.data_dir.or(other.data_dir),
             start: self.start.or(other.start),
+            pretrained: self.pretrained.or(other.pretrained),
             account: self.account.or(other.account),
         }
     }
@@ -182,6 +187,9 @@ impl Locations {
         }
         if settings.start.is_some() {
             settings.start = self.start.or(settings.start.take());
+        }
+        if settings.pretrained.is_some() {
+            settings.pretrained = self.pretrained.or(settings.pretrained.take());
         }
         settings.data_dir = self.data_dir.or(settings.data_dir.take());
         if settings.account.is_some() {

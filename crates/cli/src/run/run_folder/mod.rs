@@ -9,7 +9,7 @@ pub use locations::Locations;
 pub use record::{Part, PartOfSearch, RunRecord};
 pub use started_from::StartedFrom;
 
-use crate::files::{hide_times, lock, make, write_lasting, write_whole};
+use crate::files::{hide_times, lock, make, write_lasting};
 use crate::run_files::RunFiles;
 use crate::utility::Diverged;
 use anyhow::{Context, Result, bail};
@@ -25,9 +25,6 @@ pub struct RunFolder {
     /// Held while the run lasts, so that no other process writes into the folder.
     _lock: Option<File>,
 }
-
-/// The first line of the settings of a run on the user's own data.
-const NAMES_NOT_PATHS: &str = "# The data are named, not their paths. To train on them again, give the path too, as with --csv FILE.\n";
 
 impl RunFolder {
     /// Makes the folder asked for, or the first free one of `runs/NAME-1`, `runs/NAME-2`, …
@@ -151,14 +148,11 @@ impl RunFolder {
         Ok(made)
     }
 
-    /// Writes the record, whose text the ledger binds already, and the settings.
-    pub fn write_record(&self, record: &RunRecord, text: &str) -> Result<()> {
-        write_lasting(&self.record(), text.as_bytes())?;
-        let mut settings = record.settings.to_toml()?;
-        if record.settings.own_data().is_some() {
-            settings.insert_str(0, NAMES_NOT_PATHS);
-        }
-        write_whole(&self.settings(), settings.as_bytes())
+    /// Writes the settings and the record, whose texts the ledger binds already. The record comes last, because a run
+    /// that has one is resumed.
+    pub fn write_record(&self, record: &str, settings: &str) -> Result<()> {
+        write_lasting(&self.settings(), settings.as_bytes())?;
+        write_lasting(&self.record(), record.as_bytes())
     }
 
     /// Whether the record was written, without which a run cannot be resumed.

@@ -1,11 +1,13 @@
 //! What a run folder says of its run, written before the first step.
 
-use super::StartedFrom;
-use crate::models::ModelName;
+use super::{Locations, StartedFrom};
+use crate::models::{ModelName, ModelSpec};
+use crate::pretrained::PretrainedBase;
 use crate::report::facts::AccountFacts;
 use crate::run::settings::Settings;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use tacita::{SearchKind, SearchOfRun};
 use tacita_datasets::{About, InputPreparation, Preparation, Shape};
 
@@ -95,6 +97,9 @@ impl PartOfSearch {
     }
 }
 
+/// The first line of the settings of a run on the user's own data.
+const NAMES_NOT_PATHS: &str = "# The data are named, not their paths. To train on them again, give the path too, as with --csv FILE.\n";
+
 impl RunRecord {
     /// The only format there is.
     pub const FORMAT: u32 = 1;
@@ -108,8 +113,55 @@ impl RunRecord {
         u64::from(self.histogram.is_some()) + u64::from(standard)
     }
 
+    /// The model, to be built again.
+    pub fn model_spec(&self) -> ModelSpec {
+        ModelSpec {
+            name: self.model,
+            shape: self.shape,
+            classes: self.preparation.classes.len(),
+            hidden: self.settings.hidden,
+            seed: None,
+        }
+    }
+
+    /// The pre-trained model that the run fine-tuned, if it did: where it is said to lie now, or where it lay.
+    pub fn pretrained(
+        &self,
+        given: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Option<PretrainedBase>> {
+        if self.settings.pretrained.is_none() {
+            return Ok(None);
+        }
+        let known = match given {
+            Some(given) => Some(given.to_path_buf()),
+            None => Locations::known(folder)?.pretrained,
+        };
+        let known = known.with_context(|| {
+            format!(
+                "the folder of a run holds what it changed of a pre-trained model, not the model, and {} is missing, \
+                 which says where that lies; say it with --pretrained DIR",
+                Locations::file(folder).display()
+            )
+        })?;
+        let settings = Settings {
+            pretrained: Some(known),
+            ..self.settings.clone()
+        };
+        settings.pretrained_base()
+    }
+
     /// The record as its file holds it.
     pub fn text(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)?)
+    }
+
+    /// The settings as their own file holds them.
+    pub fn settings_text(&self) -> Result<String> {
+        let mut settings = self.settings.to_toml()?;
+        if self.settings.own_data().is_some() {
+            settings.insert_str(0, NAMES_NOT_PATHS);
+        }
+        Ok(settings)
     }
 }

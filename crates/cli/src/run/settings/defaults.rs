@@ -7,6 +7,7 @@ use tacita::Clipping;
 use tacita::optim::OptimizerRule;
 use tacita_accounting::mu_of_budget;
 use tacita_datasets::{Builtin, InputKind, ROW_LENGTH, Shape, TargetKind};
+use tacita_pretrained::Adapt;
 
 /// Share of the budget, in squared μ, that the means and spreads of columns take.
 const STANDARD_SHARE: f64 = 0.2;
@@ -14,6 +15,9 @@ const STANDARD_SHARE: f64 = 0.2;
 const LINEAR_STEPS: u64 = 50;
 /// The heavy ball's share of the last step.
 const HEAVY_BALL: f64 = 0.9;
+/// The same for a linear model on columns. A heavier ball overshoots where a class is rare: on its way back it calls
+/// records of a weak signal by the rare class, and accuracy falls below the share of the majority.
+const HEAVY_BALL_OF_COLUMNS: f64 = 0.5;
 /// The most numbers of a batch of a linear model; smaller sets take part whole in every step.
 const LARGEST_BATCH: u64 = 1 << 24;
 /// The noise that a linear model may gather in one score, if nothing pulled it back, as a standard deviation.
@@ -36,6 +40,9 @@ impl Settings {
         }
         self.delta.get_or_insert_with(|| delta(records));
         self.rate_schedule.get_or_insert_default();
+        if self.pretrained.is_some() {
+            self.fill_pretrained(records);
+        }
         if self.is_linear(facts) {
             self.fill_linear(facts);
         }
@@ -72,6 +79,23 @@ impl Settings {
         rows && model == ModelName::Logistic && facts.target == TargetKind::Class
     }
 
+    /// A pre-trained model: few passes in large batches, by Adam at the rate of Bu et al. 2023, Table 5. A head or an
+    /// adapter begins at nothing and may go further; a head on features that are kept costs next to nothing a pass.
+    fn fill_pretrained(&mut self, records: u64) {
+        self.optimizer.get_or_insert(OptimizerRule::adam());
+        let batch = 1024.min(records / 8).max(1);
+        self.batch.get_or_insert(batch);
+        let (epochs, rate) = match self.adapt {
+            Some(Adapt::Head) => (20.0, 5e-3),
+            Some(Adapt::LowRank { .. } | Adapt::Bias) => (3.0, 2e-3),
+            _ => (3.0, 5e-4),
+        };
+        if self.steps.is_none() {
+            self.epochs.get_or_insert(epochs);
+        }
+        self.learning_rate.get_or_insert(rate);
+    }
+
     /// A linear model on rows of one length, whose gradients have a largest norm: it is the threshold, so that none is
     /// clipped, and probabilities are right.
     fn fill_linear(&mut self, facts: PublicFacts) {
@@ -89,23 +113,26 @@ impl Settings {
             (None, epochs) => (epochs.unwrap_or(f64::NAN) / rate).ceil(),
         };
         let mu = self.mu(rate, steps);
+        let records_mu = facts.records as f64 * mu;
+        // Nothing follows from a budget or a length without sense; the plan says what is wrong with it.
+        if !(records_mu * steps > 0.0 && records_mu.is_finite() && steps.is_finite()) {
+            return;
+        }
         if facts.kind == InputKind::Table {
             // Two digits, rounded up: more noise, never less than meant.
             let noise = rounded_up(1.0 / (mu * STANDARD_SHARE.sqrt()), 2);
             self.standardise.get_or_insert(noise);
         }
-        let records_mu = facts.records as f64 * mu;
         self.clipping
             .get_or_insert_with(|| Clipping::abadi(linear_threshold(records_mu)));
-        let optimizer = *self
-            .optimizer
-            .get_or_insert(OptimizerRule::heavy_ball(HEAVY_BALL));
-        if optimizer == OptimizerRule::heavy_ball(HEAVY_BALL) {
-            let longest_way = match facts.kind {
-                InputKind::Counts => LONGEST_WAY_OF_COUNTS,
-                _ => LONGEST_WAY_OF_COLUMNS,
-            };
-            let rate = linear_rate(records_mu, steps, longest_way);
+        let (ball, longest_way) = match facts.kind {
+            InputKind::Counts => (HEAVY_BALL, LONGEST_WAY_OF_COUNTS),
+            _ => (HEAVY_BALL_OF_COLUMNS, LONGEST_WAY_OF_COLUMNS),
+        };
+        let usual = OptimizerRule::heavy_ball(ball);
+        if *self.optimizer.get_or_insert(usual) == usual {
+            let rate = (1.0 - ball) * linear_way(records_mu, steps, longest_way);
+            let rate = rounded_up(rate, 2);
             self.learning_rate.get_or_insert(rate);
         }
     }
@@ -136,16 +163,17 @@ fn linear_threshold(records_mu: f64) -> f64 {
     }
 }
 
-/// The rate at which the noise of all steps, were nothing to pull it back, moves a score by [`SCORE_NOISE`].
+/// Rate / (1 − heavy ball) at which the noise of all steps, were nothing to pull it back, moves a score by
+/// [`SCORE_NOISE`].
 ///
 /// A step adds noise of `rate · threshold · √steps / (records · μ)` to each weight, the heavy ball makes it
 /// `1 / (1 − ball)` times that, and `√steps` of them add up; a score multiplies by the length of row and bias.
-fn linear_rate(records_mu: f64, steps: f64, longest_way: f64) -> f64 {
+fn linear_way(records_mu: f64, steps: f64, longest_way: f64) -> f64 {
     let row = f64::from(ROW_LENGTH);
     let noise = linear_threshold(records_mu) * (1.0 + row * row).sqrt() * steps / records_mu;
     let quiet = SCORE_NOISE / noise;
     let far = longest_way / (row * row * steps);
-    rounded_up(quiet.min(far) * (1.0 - HEAVY_BALL), 2)
+    quiet.min(far)
 }
 
 /// A number with so many digits, rounded up.
@@ -195,6 +223,7 @@ mod tests {
         let small = filled(3.0, table(426));
         assert_eq!((small.batch, small.steps), (Some(426), Some(50)));
         assert_eq!(small.clipping, Some(Clipping::abadi(4.13)));
+        assert_eq!(small.optimizer, Some(OptimizerRule::heavy_ball(0.5)));
         assert!(small.standardises().is_some());
         // Fewer records and less budget take shorter steps; filling in again changes nothing.
         let rate = |settings: &Settings| settings.learning_rate.unwrap();

@@ -22,6 +22,7 @@ use tacita::optim::{OptimizerRule, RateSchedule};
 use tacita::{Clipping, NoiseSchedule};
 use tacita_accounting::Length;
 use tacita_datasets::{Builtin, Features, Schema, nearest, renamed_keys};
+use tacita_pretrained::Adapt;
 
 /// The settings of a run. A flag takes precedence over the file.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args, Serialize, Deserialize)]
@@ -49,6 +50,10 @@ pub struct Settings {
     /// Field of the text in --jsonl
     #[arg(long, value_name = "FIELD", help_heading = "Data")]
     pub text: Option<String>,
+    /// Field of the second text in --jsonl, for a pre-trained model of pairs
+    #[arg(long, value_name = "FIELD", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_pair: Option<String>,
     /// Column or field to predict
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub label: Option<String>,
@@ -127,6 +132,23 @@ pub struct Settings {
     /// Refuse weights to start from whose SHA-256 is another
     #[arg(long, value_name = "HEX", help_heading = "Model")]
     pub start_sha256: Option<String>,
+
+    /// Folder of a pre-trained encoder, as the Hugging Face hub lays it out: not covered by the guarantee
+    #[arg(long, value_name = "DIR", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pretrained: Option<PathBuf>,
+    /// Refuse a pre-trained model whose weights have another SHA-256
+    #[arg(long, value_name = "HEX", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pretrained_sha256: Option<String>,
+    /// What of it is trained: full, lora:RANK, last:BLOCKS, bias or head [default: lora:8]
+    #[arg(long, value_name = "CHOICE", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapt: Option<Adapt>,
+    /// Tokens of a text that the pre-trained model reads [default: 64]
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<usize>,
 
     /// Budget ε: the noise is the least that keeps it [default: 3; 8 for the digits]
     #[arg(long, value_name = "E", help_heading = "Privacy")]
@@ -278,8 +300,9 @@ impl Settings {
             };
         }
         first!(
-            data, csv, parquet, jsonl, images, data_name, text, label, classes, schema, declared, about, records,
-            person, persons, records_per_person, test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256, epsilon, delta, noise, score_noise, account, audit,
+            data, csv, parquet, jsonl, images, data_name, text, text_pair, label, classes, schema, declared, about, records,
+            person, persons, records_per_person, test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256,
+            pretrained, pretrained_sha256, adapt, max_tokens, epsilon, delta, noise, score_noise, account, audit,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,
             noise_schedule, optimizer, learning_rate, rate_schedule, weight_decay, average,
             checkpoint_every, test_every, device, precision, seed;

@@ -33,6 +33,7 @@ impl Settings {
         public.test = (self.test.as_ref()).map(|_| PathBuf::from(format!("{name}-test")));
         let file = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or_default());
         public.start = self.start.as_ref().map(file);
+        public.pretrained = self.pretrained.as_ref().map(file);
         public.schema = self.schema.as_ref().map(file);
         public.data_dir = None;
         public.account = self.account.as_deref().map(accounts::public_name);
@@ -51,6 +52,7 @@ mod tests {
             csv: Some("/home/smith/patients.csv".into()),
             test: Some("/home/smith/test.csv".into()),
             start: Some("/home/smith/weights.safetensors".into()),
+            pretrained: Some("/home/smith/minilm".into()),
             data_dir: Some("/home/smith".into()),
             data_name: Some("trial 7".into()),
             account: Some("/home/smith/trial.jsonl".into()),

@@ -2,9 +2,11 @@
 
 use super::{Settings, show_hints};
 use crate::models::ModelName;
+use crate::pretrained::PretrainedBase;
 use anyhow::{Result, bail, ensure};
 use std::path::Path;
 use tacita_datasets::{BadRecords, Builtin, Features, Opened, Options, Schema, Source, TestChoice};
+use tacita_pretrained::Adapt;
 
 /// Records of a person in a step unless said otherwise: more of them say little that the others do not.
 const RECORDS_PER_PERSON: u64 = 10;
@@ -69,7 +71,51 @@ impl Settings {
         if let Source::Builtin(set) = settings.source()? {
             settings.data = Some(set);
         }
-        settings.with_text_features().with_data_name()
+        settings
+            .with_pretrained()?
+            .with_text_features()
+            .with_data_name()
+    }
+
+    /// With the model that `--pretrained` means, and what of it is trained.
+    fn with_pretrained(mut self) -> Result<Self> {
+        let given = (self.pretrained.is_some(), self.model);
+        match given {
+            (false, Some(ModelName::Pretrained)) => {
+                bail!("--model pretrained needs the folder of the model: --pretrained DIR")
+            }
+            (false, _) => return Ok(self),
+            (true, None | Some(ModelName::Pretrained)) => {}
+            (true, Some(other)) => bail!(
+                "--pretrained brings its own model; leave --model {} out",
+                other.name()
+            ),
+        }
+        ensure!(
+            self.start.is_none(),
+            "--start and --pretrained both say which weights to begin with; give one of them"
+        );
+        ensure!(
+            self.audit.is_none(),
+            "--audit does not know pre-trained models yet; leave it out"
+        );
+        ensure!(
+            self.hidden.is_none() && self.features.is_none(),
+            "--hidden and --features are not for a pre-trained model; leave them out"
+        );
+        let texts =
+            self.text.is_some() || matches!(self.data, Some(Builtin::Imdb | Builtin::AgNews));
+        ensure!(
+            texts,
+            "--pretrained reads texts: give --jsonl FILE with --text FIELD, --data imdb or --data ag-news"
+        );
+        ensure!(
+            self.text_pair.is_none() || self.text.is_some(),
+            "--text-pair names the second text of a pair; give the first with --text"
+        );
+        self.model = Some(ModelName::Pretrained);
+        self.adapt.get_or_insert(Adapt::LowRank { rank: 8 });
+        Ok(self)
     }
 
     /// With counts of words for the user's own texts, unless something else is asked for: another model, words as a
@@ -146,7 +192,37 @@ impl Settings {
 
     /// Opens the records.
     pub fn open(&self, quiet: bool) -> Result<Opened> {
-        tacita_datasets::open(&self.source()?, &self.options(quiet)?)
+        tacita_datasets::open(&self.source()?, &self.options_with_model(quiet)?)
+    }
+
+    /// The pre-trained model that the settings name.
+    pub fn pretrained_base(&self) -> Result<Option<PretrainedBase>> {
+        let Some(path) = &self.pretrained else {
+            for (flag, given) in [
+                ("--pretrained-sha256", self.pretrained_sha256.is_some()),
+                ("--adapt", self.adapt.is_some()),
+                ("--max-tokens", self.max_tokens.is_some()),
+                ("--text-pair", self.text_pair.is_some()),
+            ] {
+                ensure!(
+                    !given,
+                    "{flag} has no effect without a pre-trained model; give --pretrained DIR"
+                );
+            }
+            return Ok(None);
+        };
+        let adapt = self.adapt.unwrap_or(Adapt::Full);
+        PretrainedBase::open(path, adapt, self.max_tokens, self.text_pair.is_some()).map(Some)
+    }
+
+    /// How records are found and prepared, by the tokenizer of a pre-trained model if there is one.
+    pub fn options_with_model(&self, quiet: bool) -> Result<Options> {
+        let base = self.pretrained_base()?;
+        let subwords = base.map(|base| base.subwords()).transpose()?;
+        Ok(Options {
+            subwords,
+            ..self.options(quiet)?
+        })
     }
 
     /// How records are found and prepared.
@@ -185,6 +261,8 @@ impl Settings {
             classes_are_public: self.public_folder_names,
             estimate_bounds: self.estimate_bounds,
             features: self.features,
+            second_text: self.text_pair.clone(),
+            subwords: None,
             data_name: self.data_name.clone(),
             bad_records: BadRecords::Drop,
             kept_of_a_person: self.kept_of_a_person(),

@@ -57,7 +57,7 @@ fn errors_of_the_file_are_clear() {
         ),
         (
             b"age;ward;outcome\n1;north;well\n",
-            "declare delimiter = ';' in the schema",
+            r#"declare delimiter = ";" in the schema"#,
         ),
         (b"\xe4ge,ward,outcome\n", "line 1: field 1 is not UTF-8"),
     ] {
@@ -114,6 +114,18 @@ fn bad_rows_are_left_out_and_listed_without_their_values() {
         // Nothing is said where nobody asked.
         let dropped = ready(csv(&content, &options(SCHEMA)));
         assert_eq!(rows(&dropped.training), rows(&data.training));
+    }
+}
+
+/// Also where lines end as on Windows, and after empty lines: people look a record up by its line.
+#[test]
+fn a_record_has_the_number_of_its_own_line() {
+    let lines = "age,ward,outcome\n5,north,ill\nx,south,well\n\n\n7,west,well\n\"8\",north,dead";
+    for ends in ["\n", "\r\n"] {
+        let content = lines.replace('\n', ends);
+        let (_, bad) = listed(|options| csv(&content, options), SCHEMA);
+        let numbers: Vec<_> = bad.iter().filter_map(|bad| bad.line).collect();
+        assert_eq!(numbers, [3, 6, 7], "{ends:?}");
     }
 }
 
@@ -335,6 +347,13 @@ fn undeclared_bounds_are_estimated_only_on_demand() {
     let refused = message(csv(PATIENTS, &options(ESTIMATED)));
     assert!(
         refused.contains("column `age`: no bounds are declared: add `min` and `max`"),
+        "{refused}"
+    );
+    // Everything that is wrong is said at once.
+    let two = ESTIMATED.replace("buckets = 4", "kind = \"numeric\"");
+    let refused = message(csv(PATIENTS, &options(&two)));
+    assert!(
+        refused.contains("column `age`: no bounds") && refused.contains("column `ward`: no bounds"),
         "{refused}"
     );
 

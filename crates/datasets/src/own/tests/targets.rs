@@ -1,5 +1,7 @@
 //! Numbers, labels and weights: what is read, what becomes of it, and what is left out.
 
+use super::*;
+use crate::records::Targets;
 use crate::target::Truth;
 use crate::{LabelSchema, NumberLoss, Schema, Target, TargetKind};
 
@@ -90,4 +92,26 @@ fn weights_lie_between_nothing_and_one() {
     for bad in ["", "-1", "nan", "much"] {
         assert!(weighting.of(&Truth::Class(0), Some(bad)).is_err(), "{bad}");
     }
+}
+
+/// A table in JSON lines may list labels as JSON does.
+#[test]
+fn labels_of_a_table_in_json_lines_may_be_a_list() {
+    let schema = "[label]\ncolumn = \"y\"\nkind = \"labels\"\nclasses = [\"a\", \"b\"]\n[columns.x]\nmin = 0\nmax = 4\n";
+    let lines = "{\"x\": 1, \"y\": [\"b\"]}\n{\"x\": 2, \"y\": \"a|b\"}\n{\"x\": 3, \"y\": []}\n\
+                 {\"x\": 3, \"y\": [\"c\"]}\n{\"x\": 3, \"y\": [\"a|b\"]}\n{\"x\": 3, \"y\": [1]}\n{\"x\": [1], \"y\": []}\n";
+    let folder = Folder::new();
+    let file = folder.write("t.jsonl", lines);
+    let (data, bad) = listed(
+        |options| open(&Source::JsonTable { file: file.clone() }, options),
+        schema,
+    );
+    let bad: Vec<_> = bad.iter().filter_map(|bad| bad.line).collect();
+    assert_eq!(bad, [4, 5, 6, 7]);
+    let target = options(schema).schema.label.target().unwrap();
+    let mut wanted = Targets::of(&target);
+    for set in [[0, 1], [1, 1], [0, 0]] {
+        wanted.push(Truth::Labels(set.to_vec()), None).unwrap();
+    }
+    assert_eq!(data.training.targets(), &wanted);
 }

@@ -26,6 +26,8 @@ pub(super) fn attention(
     _: &Tensor<3>,
     _: &Tensor<3>,
     _: usize,
+    _: Option<&Tensor<4>>,
+    _: bool,
 ) -> Option<Tensor<3>> {
     None
 }

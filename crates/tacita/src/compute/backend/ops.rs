@@ -16,7 +16,7 @@ pub use super::precision::{Precision, in_precision};
 use super::{cpu, gpu, precision};
 use burn::nn::activation::{Activation, Gelu};
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions, MaxPoolOptions};
-use burn::tensor::{Int, Tensor, activation, module};
+use burn::tensor::{Bool, Int, Tensor, activation, module};
 
 /// A function of each value.
 fn function<const D: usize>(
@@ -98,20 +98,90 @@ pub fn matmul<const D: usize>(left: Tensor<D>, right: Tensor<D>) -> Tensor<D> {
 /// - query and result: `[batch, positions_1, heads · width]`
 /// - key, value: `[batch, positions_2, heads · width]`
 pub fn attention(query: Tensor<3>, key: Tensor<3>, value: Tensor<3>, heads: usize) -> Tensor<3> {
-    if let Some(output) = cpu::attention(&query, &key, &value, heads) {
+    attention_with(query, key, value, heads, None)
+}
+
+/// The same of scores to which something is added, such as a large negative number at padding or a bias by distance:
+/// softmax(QKᵀ / √width + added) V.
+///
+/// # Shapes
+/// - as [`attention`]; added: `[batch or 1, heads or 1, positions_1 or 1, positions_2]`
+pub fn attention_with(
+    query: Tensor<3>,
+    key: Tensor<3>,
+    value: Tensor<3>,
+    heads: usize,
+    added: Option<Tensor<4>>,
+) -> Tensor<3> {
+    if let Some(output) = cpu::attention(&query, &key, &value, heads, added.as_ref(), false) {
         return output;
     }
+    attention_of_burn(query, key, value, heads, |scores| match added {
+        Some(added) => scores + added,
+        None => scores,
+    })
+}
+
+/// [`attention`] where a query attends to no key after its own; the last query has the place of the last key. Keys
+/// and values may have fewer heads, each of which neighbouring heads of the queries share.
+///
+/// Positions after a record's last are padding that no other position sees, so no mask is needed for them.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// let device = Device::default();
+/// let query = Tensor::<3>::ones([1, 3, 8], &device); // 4 heads of width 2
+/// let key = Tensor::<3>::ones([1, 3, 4], &device); // 2 heads
+/// let context = tacita::ops::causal_attention(query, key.clone(), key, 4);
+/// assert_eq!(context.dims(), [1, 3, 8]);
+/// ```
+///
+/// # Shapes
+/// - query and result: `[batch, positions_1, heads · width]`
+/// - key, value: `[batch, positions_2, key_heads · width]`; `positions_2 ≥ positions_1`
+pub fn causal_attention(
+    query: Tensor<3>,
+    key: Tensor<3>,
+    value: Tensor<3>,
+    heads: usize,
+) -> Tensor<3> {
+    if let Some(context) = cpu::attention(&query, &key, &value, heads, None, true) {
+        return context;
+    }
+    let ([_, queries, _], [_, keys, _]) = (query.dims(), key.dims());
+    let after = Tensor::<2, Bool>::tril_mask(
+        [queries, keys],
+        keys as i64 - queries as i64,
+        &query.device().without_autodiff(),
+    );
+    attention_of_burn(query, key, value, heads, |scores| {
+        scores.mask_fill(after.unsqueeze(), f32::NEG_INFINITY)
+    })
+}
+
+fn attention_of_burn(
+    query: Tensor<3>,
+    key: Tensor<3>,
+    value: Tensor<3>,
+    heads: usize,
+    changed: impl FnOnce(Tensor<4>) -> Tensor<4>,
+) -> Tensor<3> {
     let shape = query.dims();
     let width = shape[2] / heads;
     let split = |sequence: Tensor<3>| {
-        let [batch, positions, _] = sequence.dims();
+        let [batch, positions, row] = sequence.dims();
+        let own = row / width;
         sequence
+            .reshape([batch, positions, own, 1, width])
+            .expand([batch, positions, own, heads / own, width])
             .reshape([batch, positions, heads, width])
             .swap_dims(1, 2)
     };
     let scores = matmul(split(query), split(key).swap_dims(2, 3));
-    let weights = softmax(scores.div_scalar((width as f32).sqrt()));
-    matmul(weights, split(value)).swap_dims(1, 2).reshape(shape)
+    let scores = scores.div_scalar((width as f32).sqrt());
+    matmul(softmax(changed(scores)), split(value))
+        .swap_dims(1, 2)
+        .reshape(shape)
 }
 
 /// The rows of `weight` named by `rows`.

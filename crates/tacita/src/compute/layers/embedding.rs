@@ -41,7 +41,7 @@ impl Embedding {
     /// - input: `[batch, positions]`
     /// - output: `[batch, positions, d_model]`
     pub fn forward(&self, input: Tensor<2, Int>) -> Tensor<3> {
-        if !tape::is_recording() {
+        if !tape::is_recording() || !self.weight.is_require_grad() {
             return ops::embedding(self.weight.val(), input);
         }
         let input = input.inner();
@@ -87,7 +87,7 @@ impl Embedding {
     /// - hidden: `[batch, positions, d_model]`
     /// - output: `[batch, positions, n_embedding]`
     pub fn tied_output(&self, hidden: Tensor<3>) -> Tensor<3> {
-        if !tape::is_recording() {
+        if !tape::is_recording() || !self.weight.is_require_grad() {
             return hidden.matmul(self.weight.val().transpose().unsqueeze());
         }
         let weight = self.weight.val().inner();

@@ -64,7 +64,9 @@ impl LayerNorm {
         let normal = ops::normalise(input.reshape([rows, features]), self.epsilon);
         let scaled = normal.clone().reshape([rows, features, 1]);
         let beta = self.beta.as_ref();
-        if !tape::is_recording() || D == 1 {
+        let is_frozen =
+            !self.gamma.is_require_grad() && !beta.is_some_and(|beta| beta.is_require_grad());
+        if !tape::is_recording() || D == 1 || is_frozen {
             let beta = beta.map(Param::val);
             return ops::affine(scaled, self.gamma.val(), beta).reshape(dims);
         }

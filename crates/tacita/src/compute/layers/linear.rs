@@ -63,8 +63,11 @@ impl Linear {
         let input = input.reshape([rows, d_input]);
         dims[D - 1] = d_output;
         let bias = self.bias.as_ref().map(Param::val);
-        // A vector has no sample dimension; left tracked, it is refused as a use outside the tape.
-        if !tape::is_recording() || D == 1 {
+        let weight_is_frozen = !self.weight.is_require_grad();
+        let bias_is_frozen = !(self.bias.as_ref()).is_some_and(|bias| bias.is_require_grad());
+        // A vector has no sample dimension; left tracked, it is refused as a use outside the tape. What is frozen has
+        // no gradient to note.
+        if !tape::is_recording() || D == 1 || (weight_is_frozen && bias_is_frozen) {
             return ops::linear(input, self.weight.val(), bias).reshape(dims);
         }
         let (batch, positions) = (dims[0], rows / dims[0].max(1));
@@ -72,12 +75,19 @@ impl Linear {
         let output = ops::linear(input.clone(), weight, bias.map(Tensor::inner));
         let (output, probe) = tape::probe(output, None);
 
-        let input = input.inner().reshape([batch, positions, d_input]);
-        let weight = Target::of(&self.weight);
-        let bias = self.bias.as_ref().map(Target::of);
+        // A frozen weight needs no input kept until the backward pass.
+        let of_weight = (!weight_is_frozen).then(|| {
+            let input = input.inner().reshape([batch, positions, d_input]);
+            (input, Target::of(&self.weight))
+        });
+        let bias = self.bias.as_ref().filter(|_| !bias_is_frozen);
+        let bias = bias.map(Target::of);
         tape::on_backward(probe, move |gradient: Tensor<2>| {
             let gradient = gradient.reshape([batch, positions, d_output]);
-            let mut contributions = vec![Contribution::outer(input, gradient.clone(), [weight])];
+            let mut contributions = Vec::with_capacity(2);
+            if let Some((input, weight)) = of_weight {
+                contributions.push(Contribution::outer(input, gradient.clone(), [weight]));
+            }
             if let Some(bias) = bias {
                 // One position is its own sum.
                 let sums = match positions {

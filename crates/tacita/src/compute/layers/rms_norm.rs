@@ -31,7 +31,7 @@ impl RmsNorm {
     /// # Shapes
     /// - input and output: `[batch, ..., d_model]`
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        if !tape::is_recording() || D == 1 {
+        if !tape::is_recording() || D == 1 || !self.gamma.is_require_grad() {
             return nn::RmsNorm::from(self.clone()).forward(input);
         }
         let dims = input.dims();

@@ -73,7 +73,7 @@ fn bias_gradient(dy: &Values, channels: usize) -> Values {
 }
 
 /// An absent bias is an empty tensor: no parent of the node, no values.
-pub(super) fn optional(bias: Option<&Tensor<1>>) -> Option<Input> {
+pub(super) fn optional<const D: usize>(bias: Option<&Tensor<D>>) -> Option<Input> {
     match bias {
         Some(bias) => Input::of(bias),
         None => Some(Input::Free(Values::new(Vec::new(), [0]).into_tensor())),
