@@ -42,7 +42,7 @@ pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
         classes: &classes,
         picture: &picture,
         bad_records: &options.bad_records,
-        people: People::none(options),
+        people: People::none(options.owners()),
     };
     let preparation = Preparation {
         input: Features::of_images(options.features, picture)?,

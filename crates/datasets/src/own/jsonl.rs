@@ -92,7 +92,7 @@ impl Reader<'_> {
             (
                 Values::default(),
                 Targets::of(self.target),
-                People::none(self.options),
+                People::none(self.options.owners()),
             )
         };
         let mut parts = [none(), none()];

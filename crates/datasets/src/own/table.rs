@@ -215,7 +215,7 @@ impl Reader<'_> {
             cells: Vec::new(),
             unbounded: Vec::new(),
             labels: Targets::of(self.target),
-            people: People::none(self.options),
+            people: People::none(self.options.owners()),
         }
     }
 }
