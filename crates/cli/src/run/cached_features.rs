@@ -14,8 +14,10 @@ use anyhow::{Result, bail};
 use burn::module::Module;
 use burn::tensor::Device;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 use tacita::Opening;
+use tacita::ranks::Ranks;
 use tacita_datasets::{
     DataSet, RecordSet, RowLayout, Rows, Shape, Target, TestSet, chunks_of_one_size,
 };
@@ -95,6 +97,7 @@ impl Workbench for CachedFeatures {
         run: &PlannedRun,
         data: &DataSet,
         folder: &RunFolder,
+        ranks: &Arc<dyn Ranks>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench> {
@@ -114,7 +117,7 @@ impl Workbench for CachedFeatures {
             head,
             device,
         } = *self;
-        let trained = head.train(run, &data, folder, opening, watch)?;
+        let trained = head.train(run, &data, folder, ranks, opening, watch)?;
         Ok(TrainedBench {
             bench: Box::new(Self {
                 network,

@@ -7,11 +7,14 @@ use super::planned_run::PlannedRun;
 use super::run_folder::{RunFolder, StartedFrom};
 use super::stop::stop_requested;
 use crate::models::{Bench, Erase, Kind, ModelSpec, Score, Scored};
+use crate::ranks::Shard;
 use crate::utility::{self, Divergence};
 use anyhow::{Context, Result};
 use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
 use std::path::Path;
+use std::sync::Arc;
+use tacita::ranks::Ranks;
 use tacita::{Opening, Progress, Report, Session, Trained};
 use tacita_datasets::{DataSet, RecordSet, Target, chunks, chunks_of_one_size};
 
@@ -41,6 +44,7 @@ pub trait Workbench {
         run: &PlannedRun,
         data: &DataSet,
         folder: &RunFolder,
+        ranks: &Arc<dyn Ranks>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench>;
@@ -170,11 +174,12 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
         run: &PlannedRun,
         data: &DataSet,
         folder: &RunFolder,
+        ranks: &Arc<dyn Ranks>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench> {
         let Self { model, device, .. } = *self;
-        let records: &R = taken(&data.training)?;
+        let records = &Shard::of(taken::<R>(&data.training)?, &**ranks);
         let public_test = data.test.as_ref().filter(|test| test.declared_public);
         let public_test: Option<&R> = (public_test.map(|test| taken(&test.records))).transpose()?;
         let trainer = run
@@ -182,6 +187,7 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
             .ledger(folder.ledger())
             .checkpoint(folder.checkpoint(), run.checkpoint_every())
             .stop_when(stop_requested)
+            .ranks(ranks.clone())
             .on_step(|at, model: &M| {
                 watch(at, &|| {
                     let test = public_test.filter(|test| test.count() > 0)?;

@@ -10,6 +10,7 @@ use crate::records::Shape;
 use crate::statistics;
 use crate::target::TargetKind;
 use anyhow::{Result, ensure};
+use sha2::{Digest, Sha256};
 use tacita::Units;
 
 /// A table whose undeclared bounds are to be estimated privately before it can be trained on.
@@ -100,6 +101,25 @@ impl Unbounded {
     /// Entries of the histogram.
     pub fn histogram_length(&self) -> usize {
         self.undeclared().count() * statistics::BINS
+    }
+
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        let test = self.test.iter().map(|(cells, _)| cells);
+        for Cells {
+            cells,
+            unbounded,
+            labels,
+            ..
+        } in test.chain([&self.training])
+        {
+            cells
+                .iter()
+                .for_each(|cell| hash.update(cell.to_le_bytes()));
+            unbounded
+                .iter()
+                .for_each(|number| hash.update(number.to_le_bytes()));
+            labels.digest(hash);
+        }
     }
 
     /// What the training record at a position adds to the histogram: a vector of norm at most 1.

@@ -6,6 +6,7 @@ use crate::image_size::ImageSize;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
+use sha2::{Digest, Sha256};
 use tacita::{Records, Units};
 
 /// Images with their classes.
@@ -54,6 +55,10 @@ impl Images {
     /// The class of each record; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
         self.targets.classes()
+    }
+
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        hash.update(&self.pixels);
     }
 
     /// The same records with others after them.

@@ -16,6 +16,7 @@ pub use tokens::Tokens;
 use anyhow::{Result, bail, ensure};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use tacita::Records;
 
 /// The records of a data set, by kind.
@@ -67,6 +68,19 @@ impl RecordSet {
     /// The class of each record; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
         self.targets().classes()
+    }
+
+    /// A SHA-256 over the records, in their order, with which processes of one run see that they read the same. As private
+    /// as the records.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        match self {
+            Self::Images(images) => images.digest(&mut hash),
+            Self::Tokens(tokens) => tokens.digest(&mut hash),
+            Self::Rows(rows) => rows.digest(&mut hash),
+        }
+        self.targets().digest(&mut hash);
+        hash.finalize().into()
     }
 
     /// The same records with others of the same kind after them.

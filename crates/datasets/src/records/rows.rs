@@ -7,6 +7,7 @@ use crate::random::SplitMix;
 use crate::word_vectors::WordVectors;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
+use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::sync::Arc;
 use tacita::{Records, Units};
@@ -191,6 +192,16 @@ impl Rows {
     /// The same records in another layout of as many cells each.
     pub(crate) fn laid_out(self, layout: RowLayout) -> Result<Self> {
         Self::new(layout, self.classes, self.cells, self.targets)
+    }
+
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        if let RowLayout::Sparse(_, ends) = &self.layout {
+            ends.iter()
+                .for_each(|end| hash.update((*end as u64).to_le_bytes()));
+        }
+        self.cells
+            .iter()
+            .for_each(|cell| hash.update(cell.to_le_bytes()));
     }
 
     /// The same records with others after them.

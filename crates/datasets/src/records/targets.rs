@@ -5,6 +5,7 @@ use crate::random::SplitMix;
 use crate::target::{NumberLoss, Target, TargetKind, Truth};
 use anyhow::{Result, bail, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tacita::Units;
 
@@ -124,6 +125,21 @@ impl Targets {
         }
         self.weights.extend(weight);
         Ok(())
+    }
+
+    pub(crate) fn digest(&self, hash: &mut Sha256) {
+        match &self.of {
+            Of::Classes(all) => all
+                .iter()
+                .for_each(|class| hash.update(class.to_le_bytes())),
+            Of::Numbers(all, _) => all
+                .iter()
+                .for_each(|number| hash.update(number.to_le_bytes())),
+            Of::Labels(_, all) => hash.update(all),
+        }
+        self.weights
+            .iter()
+            .for_each(|weight| hash.update(weight.to_le_bytes()));
     }
 
     /// Adds others of the same kind; where only some records have weights, the others count fully.

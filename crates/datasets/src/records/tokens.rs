@@ -5,6 +5,7 @@ use crate::Labelled;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use sha2::{Digest, Sha256};
 use tacita::{Records, Units};
 
 /// Token sequences with their classes; token 0 is padding.
@@ -59,6 +60,12 @@ impl Tokens {
     /// The class of each record; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
         self.targets.classes()
+    }
+
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        self.tokens
+            .iter()
+            .for_each(|token| hash.update(token.to_le_bytes()));
     }
 
     /// The same records with others after them.

@@ -2,6 +2,7 @@
 
 use crate::mechanism::ledger_file::LedgerFileError;
 use crate::mechanism::noise::NoiseError;
+use crate::mechanism::ranks::RanksError;
 use crate::mechanism::sampling::SamplingError;
 use crate::sensitivity::clipping::GroupingError;
 use crate::sensitivity::parameters::CoverageError;
@@ -93,6 +94,9 @@ pub enum SessionError {
         /// Steps at the checkpoint.
         checkpoint: u64,
     },
+    /// The processes of the run could not work together.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
     /// Records that belong to units under a plan whose unit is one record.
     #[error(
         "the records say which unit (a person, say) they belong to, but the unit of the plan is one record; \
