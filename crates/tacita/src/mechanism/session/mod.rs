@@ -219,6 +219,9 @@ impl Session {
         let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
         let ranks = opening.ranks();
         let most_records = most_records(plan, records)?;
+        if records.units().is_some() && !ranks.is_alone() {
+            return Err(SessionError::UnitsOnSeveralRanks);
+        }
         let count = records
             .units()
             .map_or_else(|| records.count(), Units::count);
