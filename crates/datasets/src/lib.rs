@@ -168,6 +168,11 @@ impl Options {
         Places::of_user(self.data_dir.as_deref())
     }
 
+    /// Whether a record's owner is asked for, and how many records of each are kept at most.
+    pub(crate) fn owners(&self) -> (bool, Option<u64>) {
+        (self.schema.person.is_some(), self.kept_of_a_person)
+    }
+
     /// The declared number of records to train on: those that are held out are not among them.
     pub fn declared_count(&self) -> Option<u64> {
         self.test.public_count(&self.schema, self.kept_of_a_person)

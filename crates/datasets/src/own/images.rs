@@ -218,7 +218,10 @@ impl Reader<'_> {
         parts: &mut [Part; 2],
     ) -> Result<()> {
         let asked = self.options.schema.person.is_some();
-        let mut people = [People::none(self.options), People::none(self.options)];
+        let mut people = [
+            People::none(self.options.owners()),
+            People::none(self.options.owners()),
+        ];
         for (files, labels) in files.chunks(CHUNK).zip(labels.chunks(CHUNK)) {
             let images = (files.par_iter().zip(labels))
                 .map(|(path, label)| {

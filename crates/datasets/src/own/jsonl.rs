@@ -97,7 +97,10 @@ impl Reader<'_> {
             targets: &targets,
         };
         let ((), kept) = keep.read(|parts| {
-            let mut people = [People::none(self.options), People::none(self.options)];
+            let mut people = [
+                People::none(self.options.owners()),
+                People::none(self.options.owners()),
+            ];
             for file in &files {
                 bytes(file)
                     .map(|bytes| characters_of_records(bytes, self.options.schema.encoding))

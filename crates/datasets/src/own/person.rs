@@ -4,7 +4,6 @@
 //! it, and it is dropped when a file has been read. A record that does not say whose it is cannot be used: it is left
 //! out like every bad record, since nobody's contribution could be bounded otherwise.
 
-use crate::Options;
 use crate::bad_record::BadRecord;
 use crate::records::Targets;
 use anyhow::Result;
@@ -50,12 +49,12 @@ pub(super) enum People {
 }
 
 impl People {
-    /// No records yet.
-    pub fn none(options: &Options) -> Self {
-        match (&options.schema.person, options.kept_of_a_person) {
-            (None, _) => Self::Unasked,
-            (Some(_), None) => Self::All(Vec::new()),
-            (Some(_), Some(most)) => Self::First(HashMap::new(), most),
+    /// No records yet. Whether anybody asks whose they are, and how many of each are kept at most; none if all.
+    pub fn none(owners: (bool, Option<u64>)) -> Self {
+        match owners {
+            (false, _) => Self::Unasked,
+            (true, None) => Self::All(Vec::new()),
+            (true, Some(most)) => Self::First(HashMap::new(), most),
         }
     }
 

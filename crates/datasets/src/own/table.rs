@@ -119,7 +119,10 @@ impl Reader<'_> {
             targets: &targets,
         };
         keep.read(|parts| {
-            let mut people = [People::none(self.options), People::none(self.options)];
+            let mut people = [
+                People::none(self.options.owners()),
+                People::none(self.options.owners()),
+            ];
             let mut table = None;
             for file in &files {
                 let read = format

@@ -52,12 +52,8 @@ fn squares_of_runs(
                 let (square, reach) = vectorised(
                     #[inline(always)]
                     || match run {
-                        1 => {
-                            sample.measure(width, |position| &gradient[position * width..][..width])
-                        }
-                        _ => sample.measure(width, |position| {
-                            &gradient[position / run * width..][..width]
-                        }),
+                        1 => sample.measure(gradient, width),
+                        _ => sample.measure_runs(gradient, width, run),
                     },
                 );
                 // A sum of equal rows is off by at most this, which is not small beside the sum where
@@ -167,10 +163,10 @@ impl Sample {
 
     /// The squared norm and the reach of the numbered sample.
     #[inline(always)]
-    fn measure<'a>(&mut self, width: usize, gradient: impl Fn(usize) -> &'a [f32]) -> (f64, f64) {
+    fn measure(&mut self, gradient: &[f32], width: usize) -> (f64, f64) {
         let mut square = 0.0;
         for (position, &slot) in self.slots.iter().enumerate() {
-            let gradient = gradient(position);
+            let gradient = &gradient[position * width..][..width];
             let length = squares(gradient);
             // Most rows occur once, and need no sum.
             if self.counts[slot as usize] == 1 {
@@ -181,13 +177,7 @@ impl Sample {
                 accumulate(&mut self.sums[slot as usize * width..][..width], gradient);
             }
         }
-        for (slot, &count) in self.counts[..self.distinct.count()].iter().enumerate() {
-            if count > 1 {
-                let sum = &mut self.sums[slot * width..][..width];
-                square += sum.iter().map(|sum| sum * sum).sum::<f64>();
-                sum.fill(0.0);
-            }
-        }
+        let square = self.with_repeated(square, width);
         let mut reach = [0.0; 8];
         let (chunks, rest) = self.lengths.as_chunks::<8>();
         for chunk in chunks {
@@ -197,6 +187,40 @@ impl Sample {
         }
         let rest: f64 = rest.iter().map(|length| length.sqrt()).sum();
         (square, reach.iter().sum::<f64>() + rest)
+    }
+
+    /// The same where every `run` positions share one gradient row, whose length is needed once.
+    #[inline(always)]
+    fn measure_runs(&mut self, gradient: &[f32], width: usize, run: usize) -> (f64, f64) {
+        let (mut square, mut reach) = (0.0, 0.0);
+        for (gradient, slots) in gradient.chunks(width.max(1)).zip(self.slots.chunks(run)) {
+            let (mut once, mut repeated) = (0u32, 0u32);
+            for &slot in slots {
+                if self.counts[slot as usize] == 1 {
+                    once += 1;
+                } else {
+                    repeated += 1;
+                    accumulate(&mut self.sums[slot as usize * width..][..width], gradient);
+                }
+            }
+            let length = squares(gradient);
+            square += f64::from(once) * length;
+            reach += f64::from(repeated) * length.sqrt();
+        }
+        (self.with_repeated(square, width), reach)
+    }
+
+    /// With the squares of the sums of rows that occur more than once, which are forgotten.
+    #[inline(always)]
+    fn with_repeated(&mut self, mut square: f64, width: usize) -> f64 {
+        for (slot, &count) in self.counts[..self.distinct.count()].iter().enumerate() {
+            if count > 1 {
+                let sum = &mut self.sums[slot * width..][..width];
+                square += sum.iter().map(|sum| sum * sum).sum::<f64>();
+                sum.fill(0.0);
+            }
+        }
+        square
     }
 }
 

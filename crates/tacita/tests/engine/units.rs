@@ -160,7 +160,7 @@ fn assert_moved_at_most<M: PrivateModel<Tensor<4>>>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     /// Neighbouring data sets: no allowance for rounding but that of the distance itself, in f64.
     #[test]

@@ -76,12 +76,18 @@ fn meaning(report: &Report, upper: f64) -> String {
 
 /// What is promised about one record of a person.
 fn one_record(report: &Report) -> Option<String> {
-    let upper = report.one_record?.epsilon_upper;
+    report.facts.data.records_per_person?;
+    let kept = match report.one_record {
+        Some(one) => format!(
+            "is kept from that record by ε ≤ {} at the same δ = {}",
+            up(one.epsilon_upper, 4),
+            exact(report.figures.delta)
+        ),
+        None => "is kept from that record by nothing of use that is proved".to_string(),
+    };
     Some(paragraph(&format!(
         "The guarantee is for a person, who took part with all their records or not at all. Somebody who knows that a \
-         person took part, and all but one of their records, is kept from that record by ε ≤ {} at the same δ = {}.",
-        up(upper, 4),
-        exact(report.figures.delta)
+         person took part, and all but one of their records, {kept}."
     )))
 }
 

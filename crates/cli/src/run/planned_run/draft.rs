@@ -104,11 +104,6 @@ fn check(settings: &Settings, facts: PublicFacts, resumed: bool) -> Result<()> {
     );
     let of_people =
         settings.most_records_of_a_person().is_some() || settings.kept_of_a_person().is_some();
-    ensure!(
-        of_people || !(settings.records_per_person.is_some() || settings.draw_records),
-        "--records-per-person and --draw-records bound what one person adds; say whose a record is too, with --person \
-         COLUMN"
-    );
     if of_people {
         ensure!(
             settings.audit.is_none(),

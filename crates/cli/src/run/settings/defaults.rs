@@ -112,7 +112,9 @@ impl Settings {
             (Some(steps), _) => steps as f64,
             (None, epochs) => (epochs.unwrap_or(f64::NAN) / rate).ceil(),
         };
-        let mu = self.mu(rate, steps);
+        // Where records are drawn, each of a person's takes a share of what the person may lose.
+        let kept = self.kept_of_a_person().unwrap_or(1);
+        let mu = self.mu(rate, steps) / kept as f64;
         let records_mu = facts.records as f64 * mu;
         // Nothing follows from a budget or a length without sense; the plan says what is wrong with it.
         if !(records_mu * steps > 0.0 && records_mu.is_finite() && steps.is_finite()) {

@@ -263,6 +263,11 @@ impl Settings {
         schema.person = self.person.clone().or(schema.person);
         schema.persons = self.persons.or(schema.persons);
         schema.check_person()?;
+        ensure!(
+            schema.person.is_some() || !(self.records_per_person.is_some() || self.draw_records),
+            "--records-per-person and --draw-records bound what one person adds; say whose a record is too, with --person \
+             COLUMN"
+        );
         let public = self.public_test;
         let test = match (&self.test, self.test_share) {
             (Some(_), Some(_)) => bail!("give --test or --test-share, not both"),

@@ -3,7 +3,6 @@
 
 use super::cpu;
 use super::gpu::GpuRows;
-use super::is_gpu;
 use super::norms::{Squares, sum_last};
 use burn::tensor::{Device, Element, Int, Tensor, TensorData};
 use std::iter::repeat_n;
@@ -21,9 +20,18 @@ pub(crate) enum Rows {
 impl Rows {
     /// Where they are treated best. A sample is `records` consecutive rows of both tensors.
     pub fn new(rows: Tensor<2, Int>, right: Tensor<3>, records: usize) -> Self {
-        let on_gpu =
-            is_gpu(&right.device()).then(|| together(rows.clone(), right.clone(), records));
-        match on_gpu.and_then(|(rows, right)| GpuRows::new(&rows, &right)) {
+        let together = || {
+            let (rows, right) = together(rows.clone(), right.clone(), records);
+            GpuRows::new(&rows, &right)
+        };
+        // Side by side on a GPU alone: on the host a vector that a record's positions share is kept once.
+        match GpuRows::new(&rows, &right).and_then(|apart| {
+            if records == 1 {
+                Some(apart)
+            } else {
+                together()
+            }
+        }) {
             Some(rows) => Self::Gpu(Box::new(rows)),
             None => Self::Host(HostRows::new(rows, right, records)),
         }

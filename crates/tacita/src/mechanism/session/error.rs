@@ -107,6 +107,12 @@ pub enum SessionError {
          give the plan the most records of a unit (`Plan::records_per_unit`); nothing was released"
     )]
     UnitsNotPlanned,
+    /// Units whose records may be spread over several processes.
+    #[error(
+        "a run whose units have several records cannot be shared among processes yet: nothing would show that all records \
+         of a unit are in one of them; run it in one process; nothing was released"
+    )]
+    UnitsOnSeveralRanks,
     /// Records that belong to no units under a plan whose units have several.
     #[error(
         "the plan's unit has several records, but the records do not say which unit they belong to \

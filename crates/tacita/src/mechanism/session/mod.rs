@@ -66,8 +66,8 @@ use crate::mechanism::ranks::Ranks;
 use crate::mechanism::sampling::{PoissonSampler, RecordChoice, Units};
 use crate::sensitivity::checks::{self, Checked};
 use crate::sensitivity::clipping::{
-    Clipper, Groups, MOST_SHARE, RoundingsByRecords, SideQuery, ThresholdState, ThresholdTracker,
-    largest_share,
+    Clipper, Groups, MOST_SHARE, MOST_SHARE_OF_UNITS, RoundingsByRecords, SideQuery,
+    ThresholdState, ThresholdTracker, largest_share,
 };
 use crate::sensitivity::gradient::Performance;
 use crate::sensitivity::parameters::{Parameter, Parameters};
@@ -219,6 +219,9 @@ impl Session {
         let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
         let ranks = opening.ranks();
         let most_records = most_records(plan, records)?;
+        if records.units().is_some() && !ranks.is_alone() {
+            return Err(SessionError::UnitsOnSeveralRanks);
+        }
         let count = records
             .units()
             .map_or_else(|| records.count(), Units::count);
@@ -234,10 +237,14 @@ impl Session {
             roundings,
         } = checks::check_model(model, records, &parameters, &groups, &sizes)?;
         let share = largest_share_of_any(&roundings);
-        if share > MOST_SHARE {
+        let most_share = match most_records {
+            1 => MOST_SHARE,
+            _ => MOST_SHARE_OF_UNITS,
+        };
+        if share > most_share {
             return Err(SessionError::RoundingTooLarge {
                 percent: share * 100.0,
-                most: MOST_SHARE * 100.0,
+                most: most_share * 100.0,
             });
         }
         let on_gpu = model.devices().iter().any(is_gpu);

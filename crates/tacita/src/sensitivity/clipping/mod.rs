@@ -17,7 +17,7 @@ pub(crate) use online::sign;
 pub use online::{DirectionNoise, Online, OnlineRule};
 pub(crate) use over_ranks::StepLayout;
 pub use quantile::Quantile;
-pub(crate) use room::{MOST_SHARE, largest_share};
+pub(crate) use room::{MOST_SHARE, MOST_SHARE_OF_UNITS, largest_share};
 #[cfg(test)]
 pub(crate) use room::{Room, room};
 pub use rule::ClipRule;

@@ -7,6 +7,9 @@ use crate::sensitivity::rounding::ROUNDED_DOWN_F64;
 /// before anything starts.
 pub(crate) const MOST_SHARE: f64 = 0.005;
 
+/// The same for samples of several records, which are rounded as often as all of them together.
+pub(crate) const MOST_SHARE_OF_UNITS: f64 = 0.05;
+
 /// What the contributions of each group are clipped to, and the grid they are then rounded to.
 pub(crate) struct Room {
     pub bounds: Vec<f64>,
