@@ -20,6 +20,7 @@
 //! | `onnx` | a trained model as an ONNX file |
 //! | [`plot`] | charts as SVG |
 //! | `accounts`, `date`, `version` | where the accounts of data sets lie; days; which program this is |
+//! | [`ranks`] | several processes that train together, started by MPI |
 //! | [`device`], [`memory`] | the CPU or a GPU by name; what the process uses of memory |
 //! | [`exit_codes`] | what the program tells the shell |
 //!
@@ -56,6 +57,7 @@ pub mod models;
 mod onnx;
 pub mod plot;
 pub mod pretrained;
+pub mod ranks;
 pub mod report;
 pub mod run;
 pub mod run_files;

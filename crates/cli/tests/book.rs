@@ -35,7 +35,7 @@ fn rows(page: &str, heading: &str) -> Names {
     });
     let names = cells.flat_map(|cell| cell.split("`, `").map(|name| name.trim_end_matches('`')));
     let names: Names = names
-        .filter_map(|name| name.trim_start_matches("--").split(' ').next())
+        .filter_map(|name| name.trim_start_matches("--").split([' ', '[']).next())
         .map(String::from)
         .collect();
     assert!(!names.is_empty(), "the page has no table below `{heading}`");
@@ -54,7 +54,7 @@ fn flags(command: &str, wanted: impl Fn(&str) -> bool) -> Names {
         // What is said of a flag stands further to the right.
         let flag = line.strip_prefix("      --").filter(|_| wanted(&heading));
         if let Some(flag) = flag {
-            flags.insert(flag.split(' ').next().unwrap().to_string());
+            flags.insert(flag.split([' ', '[']).next().unwrap().to_string());
         }
     }
     flags

@@ -89,3 +89,53 @@ fn a_full_disk_is_named_and_the_run_goes_on_when_there_is_space() {
     }
     assert!(refused > 0 && resumed > 2, "{refused} {resumed}");
 }
+
+/// A copy of records for which there is no room is an error, and nothing of it stays.
+#[test]
+fn a_disk_too_small_for_a_copy_of_the_records_is_named() {
+    let Some(disk) = SmallDisk::new("copy", "64k") else {
+        eprintln!("skipped: this user cannot mount a small file system");
+        return;
+    };
+    let folder = empty("disk-full", "copied");
+    let lines: String = (0..20_000)
+        .map(|at| format!("{},{}\n", at % 90, at % 2))
+        .collect();
+    let table = folder.join("table.csv");
+    fs::write(&table, format!("age,ill\n{lines}")).unwrap();
+    let schema = folder.join("schema.toml");
+    fs::write(&schema, "records = 20000\n[label]\ncolumn = \"ill\"\nclasses = [\"0\", \"1\"]\n[columns.age]\nmin = 0\nmax = 90\n")
+        .unwrap();
+    let (out, copies) = (folder.join("run"), disk.0.join("copies"));
+    let on_disk = format!("--on-disk={}", copies.display());
+    let output = tacita(&[
+        "train",
+        "--quiet",
+        "--csv",
+        path(&table),
+        "--schema",
+        path(&schema),
+        "--noise",
+        "2",
+        "--steps",
+        "2",
+        "--out",
+        path(&out),
+        &on_disk,
+    ]);
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    for part in ["No space left", "--on-disk=DIR", "Nothing was spent"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert!(!out.exists());
+    let left: Vec<_> = fs::read_dir(&copies)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert!(
+        left.iter()
+            .all(|path| path.extension().is_some_and(|end| end == "lock")),
+        "{left:?}"
+    );
+}

@@ -4,6 +4,7 @@ use super::input_kind::InputKind;
 use super::preparation::{InputPreparation, Preparation};
 use super::records::{Cell, RecordSet, Rows, Shape, Standard, moments, moments_length};
 use anyhow::{Context, Result, bail, ensure};
+use tacita::UnreadableRecords;
 
 /// A data set, ready to train on.
 #[derive(Debug, Clone)]
@@ -66,12 +67,18 @@ impl DataSet {
     }
 
     /// The moments of each training record, or the mean of each person's: vectors of norm at most 1.
-    pub fn moments(&self) -> Result<impl Iterator<Item = Vec<f64>> + '_> {
+    pub fn moments(
+        &self,
+    ) -> Result<Box<dyn Iterator<Item = Result<Vec<f64>, UnreadableRecords>> + '_>> {
         let (rows, cells) = self.table()?;
-        Ok(self
-            .training
-            .targets()
-            .of_each_unit(move |index| moments(cells, &rows.row(index))))
+        Ok(match rows.targets().people() {
+            // Records of people are in memory.
+            Some(_) => {
+                let of_record = move |index| moments(cells, &rows.row(index));
+                Box::new(rows.targets().of_each_unit(of_record).map(Ok))
+            }
+            None => Box::new(rows.rows().map(move |row| Ok(moments(cells, &row?)))),
+        })
     }
 
     /// Means and spreads of the columns from the noisy sum of all moments.

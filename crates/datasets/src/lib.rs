@@ -21,8 +21,10 @@ mod bad_record;
 mod batch;
 mod builtin;
 mod canaries;
+mod chunk;
 mod data_set;
 mod digits;
+mod disk;
 mod distinct;
 mod download;
 mod formats;
@@ -42,6 +44,7 @@ mod schema;
 mod split;
 mod statistics;
 mod target;
+mod targets;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod testkit;
@@ -54,6 +57,7 @@ pub use builtin::Builtin;
 pub use canaries::Canaries;
 pub use data_set::{About, DataSet, TestSet};
 pub use digits::Digits;
+pub use disk::OnDisk;
 pub use hex::hex;
 pub use input_kind::InputKind;
 pub use known::{Known, known};
@@ -62,7 +66,7 @@ pub use locate::Places;
 pub use locate::cache_folder;
 pub use own::{
     Field, Format, Hint, InputOptions, Inputs, NewInput, Opened, Problem, Seen, Take, TestChoice,
-    Unbounded, fields, read_inputs, skeleton,
+    Unbounded, fields, read_inputs, shards, skeleton,
 };
 pub use preparation::{Basis, Features, InputPreparation, Preparation, SplitText, Subwords};
 pub use records::{
@@ -139,6 +143,8 @@ pub struct Options {
     pub data_name: Option<String>,
     /// What becomes of the user's records that cannot be used.
     pub bad_records: BadRecords,
+    /// Keep the user's own records on a disk and not in memory.
+    pub on_disk: Option<OnDisk>,
     /// Of each person only the first so many records are kept, each a unit of its own; none if all are, and a person is
     /// the unit.
     pub kept_of_a_person: Option<u64>,

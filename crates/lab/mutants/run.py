@@ -135,6 +135,7 @@ def main() -> int:
             "date": datetime.date.today().isoformat(),
             "machine": machine(),
             "rust": output("rustc", "--version").strip(),
+            "commit": output("git", "rev-parse", "--short=12", "HEAD").strip(),
         }
         if given.results:
             ordered = [results[m["name"]] for m in mutants if m["name"] in results]

@@ -92,13 +92,13 @@ impl<R: Kind, M: Scored<R::Batch>> Learner for Bench<R, M> {
             let gradients = GradientsParams::from_grads(gradients, &model);
             model = course.step(step, model, gradients);
             if (settings.test_every).is_some_and(|every| step.is_multiple_of(every)) {
-                over_steps.push((step, mean(&evaluate(&model, test, &device))));
+                over_steps.push((step, mean(&evaluate(&model, test, &device)?)));
             }
         }
         model = course.averaged(model);
         let seconds = start.elapsed().as_secs_f64();
         Ok(Some(Plain {
-            score: mean(&evaluate(&model, test, &device)),
+            score: mean(&evaluate(&model, test, &device)?),
             over_steps,
             steps,
             seconds,

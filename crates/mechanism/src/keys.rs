@@ -99,6 +99,38 @@ impl Keys {
         self.fixed_seed
     }
 
+    /// Takes over from another process of the same run what all of them must know to draw the same records and masks;
+    /// `replace` is given what these keys have of it and replaces it by what that process has.
+    ///
+    /// The key of the noise stays where it is: only one process draws noise, from its own.
+    pub fn share<E>(
+        &mut self,
+        replace: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // The memory is wiped, also what a longer vector would leave behind: the length does not change.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(Self::SHARED_BYTES));
+        for key in [&self.sampling, &self.masks] {
+            bytes.extend(key.0.iter().flat_map(|word| word.to_le_bytes()));
+        }
+        bytes.extend([u8::from(self.fixed_seed), u8::from(self.diagnosed)]);
+        replace(&mut bytes)?;
+        for (key, bytes) in [&mut self.sampling, &mut self.masks]
+            .into_iter()
+            .zip(bytes.as_chunks::<32>().0)
+        {
+            for (word, bytes) in key.0.iter_mut().zip(bytes.as_chunks::<4>().0) {
+                *word = u32::from_le_bytes(*bytes);
+            }
+        }
+        if let [.., fixed_seed, diagnosed] = bytes[..] {
+            (self.fixed_seed, self.diagnosed) = (fixed_seed != 0, diagnosed != 0);
+        }
+        Ok(())
+    }
+
+    /// Two keys and two marks.
+    const SHARED_BYTES: usize = 2 * 32 + 2;
+
     /// Why a run with these keys is not private; empty if it is.
     pub fn why_not_private(&self) -> Vec<&'static str> {
         let reasons = [
@@ -155,6 +187,27 @@ mod tests {
         let (first, other) = (Keys::fixed_seed(1), Keys::fixed_seed(2));
         assert_eq!(words(&first), words(&Keys::fixed_seed(1)));
         assert_all_differ([first, other].iter().flat_map(words).collect());
+    }
+
+    #[test]
+    fn processes_share_all_keys_but_those_of_noise_and_weights() {
+        let mut told = Vec::new();
+        let mut first = Keys::from_os().unwrap();
+        let before = words(&first);
+        let read = first.share(|bytes| -> Result<(), ()> {
+            told.clone_from(bytes);
+            Ok(())
+        });
+        assert_eq!((read, words(&first)), (Ok(()), before));
+        let mut other = Keys::fixed_seed(1).for_diagnostics();
+        let own = words(&other);
+        let written = other.share(|bytes| -> Result<(), ()> {
+            bytes.clone_from(&told);
+            Ok(())
+        });
+        assert_eq!(written, Ok(()));
+        assert_eq!(words(&other), [own[0], before[1], before[2], own[3]]);
+        assert!(other.is_private());
     }
 
     #[test]

@@ -2,20 +2,12 @@
 
 use crate::adapter::Projection;
 use crate::error::PretrainedError;
+use crate::layout::Layout;
 use crate::weights::Weights;
 use burn::module::Param;
 use burn::nn;
 use burn::tensor::{Device, Tensor, TensorData};
 use tacita::layers::{Embedding, LayerNorm, Linear};
-
-/// How a file lays out the matrix of a linear layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// `[output, input]`, as PyTorch's `Linear`.
-    OutputFirst,
-    /// `[input, output]`, as GPT-2's `Conv1D`.
-    InputFirst,
-}
 
 /// Makes layers from weights on a device.
 #[derive(Debug)]

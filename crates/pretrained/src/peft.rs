@@ -3,7 +3,8 @@
 use crate::adapter::{Kind, LowRank, Network};
 use crate::config::Config;
 use crate::error::PretrainedError;
-use crate::load::{Layout, Loader};
+use crate::layout::Layout;
+use crate::load::Loader;
 use crate::weights::Weights;
 use burn::tensor::Device;
 use std::path::Path;

@@ -3,7 +3,8 @@
 
 use crate::adapter::{Kind, Layer, LowRank, Network, Place};
 use crate::error::PretrainedError;
-use crate::load::{Layout, transposed};
+use crate::layout::Layout;
+use crate::load::transposed;
 use burn::module::Param;
 use burn::tensor::Tensor;
 use safetensors::tensor::{Dtype, TensorView, serialize};

@@ -120,6 +120,15 @@ def test_predictions_keep_the_order_and_name_rows_that_cannot_be_used(tmp_path):
     assert tacita.predict(tmp_path / "run", file).values == ["no"]
 
 
+@pytest.fixture
+def ctrl_c():
+    """Shells start programs in the background with Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_a_run_in_order_and_it_is_resumed(tmp_path):
     def stop(step, steps, epsilon):
         assert 0 < step <= steps == 2000 and epsilon >= 0

@@ -72,7 +72,7 @@
 //!
 //! | folder | public names | for the guarantee |
 //! |---|---|---|
-//! | `mechanism/` | [`Plan`], [`session`], [`noise`], [`Keys`], the ledger file | must be right |
+//! | `mechanism/` | [`Plan`], [`session`], [`ranks`], [`noise`], [`Keys`], the ledger file | must be right |
 //! | `sensitivity/` | [`Records`], [`tape`], [`gradient`], [`clipping`] | must be right; `PROOF.md` is the argument |
 //! | `compute/` | [`layers`], [`ops`] | must only keep samples apart: a wrong gradient cannot break privacy |
 //! | `training/` | [`Trainer`], [`optim`], [`Checkpoint`], [`Report`], [`testkit`] | post-processing |
@@ -86,6 +86,7 @@
 //! - **A budget that cannot be forgotten**: [`Noisy`] values come from [`OpenRound::release`] alone, and it writes
 //!   the ledger first.
 //! - **Policies as independent values**: clipping rule, grouping, threshold, noise schedule, optimiser, learning rate.
+//! - **Several processes, one run**: sums over [`ranks`] are exact, so their number changes nothing; `tacita` starts them with MPI.
 //! - **The unit may be a person** with several records: a step draws people, bounds how many records of each take part,
 //!   and clips each person's gradient once ([`Plan::records_per_unit`]).
 //! - **Refusals before the first step**: a parameter that is not covered, or a model that mixes records, is an error
@@ -95,7 +96,6 @@
 //!
 //! - Batch normalisation and other layers that mix records: there is no per-sample gradient to clip.
 //! - Privacy of preprocessing, of settings that were tried on the same data, or of how long a program ran.
-//! - Training on several machines.
 //!
 //! # Cargo features
 //!
@@ -117,7 +117,7 @@ mod training;
 
 pub use compute::backend::ops;
 pub use compute::layers;
-pub use mechanism::{noise, session};
+pub use mechanism::{noise, ranks, session};
 pub use sensitivity::{clipping, gradient, tape};
 pub use training::{optim, testkit};
 
@@ -130,6 +130,7 @@ pub use mechanism::keys::Keys;
 pub use mechanism::ledger_file::{
     AccountOfRun, Binding, LedgerFileError, LedgerLabel, LedgerRecord, SealedCanaries, SearchKind,
     SearchOfRun, bind_file_to_ledger, mark_ledger_as_published, read_ledger_file,
+    take_over as take_over_ledger,
 };
 pub use mechanism::plan::{
     Budget, CheckedPlan, Claim, Clipping, PaperAccountant, Plan, PlanError, TAIL_SHARE,
@@ -143,7 +144,7 @@ pub use mechanism::session::{
 };
 pub use sensitivity::parameters::{CoverageError, Parameter, Parameters};
 pub use sensitivity::pass::PassError;
-pub use sensitivity::records::{PrivateModel, Records};
+pub use sensitivity::records::{PrivateModel, ReadRecords, Records, UnreadableRecords};
 pub use training::checkpoint::{Checkpoint, CheckpointError};
 pub use training::diagnostics::{Clipped, Diagnosis, NOISE_DRAWS, Probe};
 pub use training::model_file::{load_model, save_model};

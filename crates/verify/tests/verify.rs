@@ -145,11 +145,19 @@ fn a_page_or_an_entry_for_registries_with_another_epsilon_is_refused() {
     let text = report["guarantee"]["text"].as_str().unwrap();
     let entry = serde_json::json!({"privacy": {"guarantee": {
         "epsilon": report["guarantee"]["epsilon_upper"], "delta": report["guarantee"]["delta"]}}});
-    fs::write(folder.join("report.html"), format!("<p>{text}</p>")).unwrap();
+    let (epsilon, delta) = text.split_once(" at ").unwrap();
+    // As pages have it, with no-break spaces, and with the same words in a legend below.
+    let page = |epsilon: &str| {
+        let epsilon = epsilon.replace(' ', "\u{a0}");
+        format!(
+            "<p class=\"epsilon\"><span>{epsilon}</span> <small>at {delta}</small></p><li>{text}</li>"
+        )
+    };
+    fs::write(folder.join("report.html"), page(epsilon)).unwrap();
     fs::write(folder.join("registry.json"), entry.to_string()).unwrap();
     assert_eq!(refused(&verify(&folder).unwrap()), "");
 
-    fs::write(folder.join("report.html"), "<p>ε ≤ 0.1</p>").unwrap();
+    fs::write(folder.join("report.html"), page("ε ≤ 0.1")).unwrap();
     edit(&folder, "registry.json", |text| {
         text.replacen("\"epsilon\":2", "\"epsilon\":1", 1)
     });

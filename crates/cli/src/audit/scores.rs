@@ -12,7 +12,7 @@ pub fn scores(bench: &dyn Workbench, records: &RecordSet) -> Result<Vec<f64>> {
         let errors = bench.scores(records)?;
         return Ok(errors.into_iter().map(|error| -error).collect());
     };
-    let targets = records.targets();
+    let targets = records.targets()?;
     Ok(match targets.kind() {
         TargetKind::Class => {
             let rows = outputs.iter().zip(targets.classes());
@@ -51,7 +51,7 @@ pub fn scores(bench: &dyn Workbench, records: &RecordSet) -> Result<Vec<f64>> {
 /// What a score is, in words.
 pub fn score_words(records: &RecordSet, bench: &dyn Workbench) -> &'static str {
     use crate::models::Score;
-    match (bench.score(), records.targets().kind()) {
+    match (bench.score(), records.target()) {
         (Score::SquaredError, _) => "less its reconstruction error",
         (_, TargetKind::Class) => "the log-odds that it gives the class of the canary",
         (_, TargetKind::Number) => "less the absolute error of the predicted number",
@@ -67,7 +67,7 @@ pub type Score = fn(&dyn Workbench, &RecordSet) -> Result<Vec<f64>>;
 /// Less the loss of each record. What is predicted of it decides which; where that is not a class, it is the same as
 /// the other score.
 pub fn losses(bench: &dyn Workbench, records: &RecordSet) -> Result<Vec<f64>> {
-    let targets = records.targets();
+    let targets = records.targets()?;
     let outputs = match targets.kind() {
         TargetKind::Class => bench.outputs(records)?,
         _ => None,

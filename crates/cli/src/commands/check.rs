@@ -55,6 +55,10 @@ pub fn run(args: &Args) -> Result<()> {
     let list = Arc::new(Mutex::new(Vec::new()));
     let mut options = settings.options(true)?;
     options.bad_records = BadRecords::List(list.clone());
+    // An index holds only the records that can be used.
+    if let Some(on_disk) = &mut options.on_disk {
+        on_disk.again = true;
+    }
     let opened = datasets::open(&source, &options)?;
     let mut bad = list.lock().unwrap_or_else(PoisonError::into_inner).clone();
     bad.sort();
@@ -64,7 +68,7 @@ pub fn run(args: &Args) -> Result<()> {
          settings by it.\n"
     );
     print!("{}", listed(&bad, args));
-    print!("{}", counted(&opened));
+    print!("{}", counted(&opened)?);
     println!("\nNothing was trained and nothing was spent.");
     Ok(())
 }
@@ -99,27 +103,26 @@ fn listed(bad: &[Listed], args: &Args) -> String {
 }
 
 /// How many records of each class there are.
-fn counted(opened: &Opened) -> String {
-    let (classes, declared, training, test, people) = match opened {
-        Opened::Ready(data) => (
-            data.classes(),
-            data.public_count,
-            data.training.labels(),
-            data.test.as_ref().map(|test| test.records.labels()),
-            data.training.targets().people(),
-        ),
-        Opened::NeedsBounds(table) => {
-            let (training, test) = table.labels();
-            let people = table.people();
+fn counted(opened: &Opened) -> Result<String> {
+    let (classes, declared, (training, test), people) = match opened {
+        Opened::Ready(data) => {
+            let test = data.test.as_ref().map(|test| test.records.targets());
+            let targets = (data.training.targets()?, test.transpose()?);
             (
-                table.classes(),
-                table.public_count(),
-                training,
-                test,
-                people,
+                data.classes(),
+                data.public_count,
+                targets,
+                data.training.people(),
             )
         }
+        Opened::NeedsBounds(table) => (
+            table.classes(),
+            table.public_count(),
+            table.targets()?,
+            table.people(),
+        ),
     };
+    let (training, test) = (training.classes(), test.as_ref().map(|test| test.classes()));
     let mut text = part("To train on", training, classes);
     text += &people.map_or_else(String::new, of_people);
     let there = people.map_or(training.len(), Units::count);
@@ -136,7 +139,7 @@ fn counted(opened: &Opened) -> String {
     if let Some(test) = test {
         text += &part("To test on", test, classes);
     }
-    text
+    Ok(text)
 }
 
 /// How many people there are, and how many records they have.

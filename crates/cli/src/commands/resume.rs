@@ -1,10 +1,11 @@
 //! `tacita resume`: resumes a run that stopped or died.
 
 use super::summary;
-use crate::run::{self, Locations, Output, RunFolder};
+use crate::ranks;
+use crate::run::{self, Locations, Output, Resumption, RunFolder};
 use crate::tune;
 use anyhow::{Result, ensure};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `tacita resume`.
@@ -13,6 +14,9 @@ use std::process::ExitCode;
 A private run takes fresh keys and continues after the last step its ledger holds: steps lost between the last \
 checkpoint and a crash stay spent. With --seed, which is not private, they are made again, and the result is \
 that of an unbroken run.
+
+After `kill -9` or a power cut the run is taken over by itself on the same machine. Where other machines share the file \
+system, and it cannot be seen that the process that had the run is dead, say so with --take-over.
 
 A run folder holds the name of its data, not their path. The path is kept beside it, in DIR.operator.json; \
 where that is missing, or the data have moved, say where they are.
@@ -33,6 +37,15 @@ pub struct Args {
     /// Folder of public data sets, if it has moved
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Read records from a copy of them on the disk, which lies in this folder or in the user's cache folder
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "cache"
+    )]
+    on_disk: Option<PathBuf>,
     /// The initial weights, if they have moved and no step was made yet
     #[arg(long, value_name = "FILE")]
     start: Option<PathBuf>,
@@ -42,6 +55,9 @@ pub struct Args {
     /// The account in which the run was reserved, if it has moved
     #[arg(long, value_name = "FILE")]
     account: Option<PathBuf>,
+    /// The process that had the run is dead, on whatever machine it was: needed only where that cannot be seen
+    #[arg(long)]
+    take_over: bool,
     /// Print a summary in JSON
     #[arg(long)]
     json: bool,
@@ -55,15 +71,6 @@ pub struct Args {
 
 /// Runs `tacita resume`.
 pub fn run(args: &Args) -> Result<ExitCode> {
-    tune::refuse_secret(&args.folder)?;
-    let (_, record) = RunFolder::open(&args.folder)?;
-    // Its own ε does not pay for the search.
-    ensure!(
-        record.search.is_none(),
-        "{} is a run of a search, whose guarantee covers all its runs together; resume the search by its \
-         `tacita tune` command. Nothing was spent",
-        args.folder.display()
-    );
     let output = Output {
         quiet: args.quiet,
         timing: args.timing,
@@ -72,11 +79,35 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         data: args.data.clone(),
         test: args.test.clone(),
         data_dir: args.data_dir.clone(),
+        on_disk: args.on_disk.clone(),
         start: args.start.clone(),
         pretrained: args.pretrained.clone(),
         account: args.account.clone(),
         ..Locations::default()
     };
-    let outcome = run::resume(&args.folder, given, output)?;
-    Ok(summary::print(&outcome, args.json, output))
+    let resumption = Resumption {
+        given,
+        take_over: args.take_over,
+    };
+    ranks::run(args.timing, |ranks| {
+        ranks::on_first(&**ranks, || check(&args.folder))?;
+        let outcome = run::resume_over(ranks, &args.folder, resumption, output)?;
+        // The first rank speaks for all.
+        Ok(outcome.map_or(ExitCode::SUCCESS, |outcome| {
+            summary::print(&outcome, args.json, output)
+        }))
+    })
+}
+
+/// Refuses runs of a search: their own ε does not pay for it.
+fn check(folder: &Path) -> Result<()> {
+    tune::refuse_secret(folder)?;
+    let (_, record) = RunFolder::open(folder)?;
+    ensure!(
+        record.search.is_none(),
+        "{} is a run of a search, whose guarantee covers all its runs together; resume the search by its \
+         `tacita tune` command. Nothing was spent",
+        folder.display()
+    );
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! `tacita train`: from data to a model with a certified guarantee.
 
 use super::{dry_run, summary};
+use crate::ranks;
 use crate::run::{self, Output, Settings};
 use anyhow::Result;
 use std::path::PathBuf;
@@ -52,14 +53,22 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Some(path) => args.settings.clone().over(Settings::read(path)?),
         None => args.settings.clone(),
     };
-    if args.dry_run {
-        dry_run::print(&run::dry_run(settings)?, args.json);
-        return Ok(ExitCode::SUCCESS);
-    }
     let output = Output {
         quiet: args.quiet,
         timing: args.timing,
     };
-    let outcome = run::train(settings, args.out.as_deref(), None, output)?;
-    Ok(summary::print(&outcome, args.json, output))
+    ranks::run(args.timing, |ranks| {
+        if args.dry_run {
+            ranks::on_first(&**ranks, || {
+                dry_run::print(&run::dry_run(settings)?, args.json);
+                Ok(())
+            })?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let outcome = run::train_over(ranks, settings, args.out.as_deref(), None, output)?;
+        // The first rank speaks for all.
+        Ok(outcome.map_or(ExitCode::SUCCESS, |outcome| {
+            summary::print(&outcome, args.json, output)
+        }))
+    })
 }

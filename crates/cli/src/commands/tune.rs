@@ -2,6 +2,7 @@
 
 use crate::device::DeviceName;
 use crate::exit_codes::STOPPED;
+use crate::ranks;
 use crate::run::{Output, show_hints};
 
 use crate::tune;
@@ -58,6 +59,7 @@ pub struct Args {
 
 /// Runs `tacita tune`.
 pub fn run(args: &Args) -> Result<ExitCode> {
+    ranks::refuse_several("tacita tune")?;
     let shown = args.space.display();
     let text = std::fs::read_to_string(&args.space)
         .with_context(|| format!("cannot read the search space {shown}"))?;

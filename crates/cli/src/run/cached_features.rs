@@ -14,8 +14,10 @@ use anyhow::{Result, bail};
 use burn::module::Module;
 use burn::tensor::Device;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 use tacita::Opening;
+use tacita::ranks::Ranks;
 use tacita_datasets::{
     DataSet, RecordSet, RowLayout, Rows, Shape, Target, TestSet, chunks_of_one_size,
 };
@@ -57,7 +59,8 @@ impl CachedFeatures {
         };
         let device = self.device.clone().without_autodiff();
         let mut cells: Vec<f32> = Vec::with_capacity(records.count() * self.width());
-        for (batch, counted) in chunks_of_one_size(tokens, CHUNK, &device) {
+        for batch in chunks_of_one_size(tokens, CHUNK, &device) {
+            let (batch, counted) = batch?;
             let features = self.network.features(batch.inputs).into_data();
             cells.extend(features.iter::<f32>().take(counted * self.width()));
         }
@@ -68,7 +71,7 @@ impl CachedFeatures {
             layout,
             classes,
             cells,
-            records.targets().clone(),
+            records.targets()?.into_owned(),
         )?))
     }
 }
@@ -95,6 +98,7 @@ impl Workbench for CachedFeatures {
         run: &PlannedRun,
         data: &DataSet,
         folder: &RunFolder,
+        ranks: &Arc<dyn Ranks>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench> {
@@ -114,7 +118,7 @@ impl Workbench for CachedFeatures {
             head,
             device,
         } = *self;
-        let trained = head.train(run, &data, folder, opening, watch)?;
+        let trained = head.train(run, &data, folder, ranks, opening, watch)?;
         Ok(TrainedBench {
             bench: Box::new(Self {
                 network,

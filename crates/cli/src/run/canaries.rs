@@ -16,6 +16,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use tacita::SealedCanaries;
+use tacita::ranks::Ranks;
 use tacita_accounting::decimal;
 use tacita_datasets::{
     Canaries, DataSet, Preparation, RecordSet, Target, TargetKind, hex, word_vectors,
@@ -58,6 +59,13 @@ impl CanaryCoins {
             secret: hex(secret),
             coins: coins.map(|coin| char::from(b'0' + coin)).collect(),
         })
+    }
+
+    /// Those that the first rank makes, on all of them.
+    pub fn of_first(ranks: &dyn Ranks, make: impl FnOnce() -> Result<Self>) -> Result<Self> {
+        let bytes =
+            ranks.bytes_of_first(|| Ok::<_, anyhow::Error>(serde_json::to_vec(&make()?)?))?;
+        Ok(serde_json::from_slice(&bytes)?)
     }
 
     /// Coins that are open already.

@@ -2,7 +2,7 @@
 
 use crate::models::Scored;
 use burn::tensor::Device;
-use tacita::Records;
+use tacita::{Records, UnreadableRecords};
 use tacita_datasets::chunks;
 
 /// Records of one evaluation batch.
@@ -13,10 +13,12 @@ pub fn evaluate<R: Records, M: Scored<R::Batch>>(
     model: &M,
     records: &R,
     device: &Device,
-) -> Vec<f64> {
-    chunks(records, CHUNK, device)
-        .flat_map(|batch| model.scores(batch))
-        .collect()
+) -> Result<Vec<f64>, UnreadableRecords> {
+    let mut scores = Vec::new();
+    for batch in chunks(records, CHUNK, device) {
+        scores.extend(model.scores(batch?));
+    }
+    Ok(scores)
 }
 
 /// The mean of scores.

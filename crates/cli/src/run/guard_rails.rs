@@ -3,8 +3,8 @@
 use super::planned_run::PlannedRun;
 use super::settings::Settings;
 use crate::models::{ModelName, ModelSpec};
-use anyhow::{Context, Result, bail, ensure};
-use tacita_datasets::{Shape, Source, records_for_bounds};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use tacita_datasets::{Format, Shape, Source, records_for_bounds, shards};
 
 /// How many times as many records as could just be seen in one bin it takes to find bounds of numbers that lie in
 /// several: those of a factor of sixteen lie in eight.
@@ -89,8 +89,24 @@ pub fn warnings(run: &PlannedRun) -> Vec<String> {
 
 /// Refuses sources that are not there, without opening them.
 pub fn check_files(settings: &Settings) -> Result<()> {
-    let is_folder = matches!(settings.source()?, Source::Images { .. });
+    let source = settings.source()?;
+    let is_folder = matches!(source, Source::Images { .. });
+    let format = match source {
+        Source::Csv { .. } => Some(Format::Csv),
+        Source::Parquet { .. } => Some(Format::Parquet),
+        Source::Jsonl { .. } | Source::JsonTable { .. } => Some(Format::Jsonl),
+        Source::Images { .. } | Source::Builtin(_) => None,
+    };
     for path in settings.own_data().into_iter().chain(&settings.test) {
+        let shards = match format {
+            Some(format) => {
+                shards(path, format).map_err(|error| anyhow!("{error:#}; nothing was spent"))?
+            }
+            None => vec![path.clone()],
+        };
+        let [path] = shards.as_slice() else {
+            continue;
+        };
         match path.metadata() {
             Ok(found) if found.is_dir() == is_folder => {}
             Ok(_) if is_folder => bail!("{} is not a folder; nothing was spent", path.display()),

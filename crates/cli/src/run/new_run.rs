@@ -14,11 +14,14 @@ use super::workbench::Workbench;
 use super::workbench_of_run::workbench_of;
 use crate::date::today;
 use crate::memory;
+use crate::ranks::{alone, on_first};
 use crate::run_files::RunFiles;
 use crate::version::commit;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::cell::Cell;
 use std::path::Path;
+use std::sync::Arc;
+use tacita::ranks::Ranks;
 use tacita::{LedgerLabel, Opening};
 use tacita_datasets::{DataSet, Opened};
 
@@ -29,25 +32,49 @@ pub fn train(
     search: Option<PartOfSearch>,
     output: Output,
 ) -> Result<Outcome> {
-    let ready =
-        Ready::new(settings, search.is_some(), output.quiet).map_err(|error| match search {
-            // Other runs of the search may have spent something.
-            Some(_) => error,
-            None => unspent(error),
-        })?;
+    let outcome = train_over(&alone(), settings, out, search, output)?;
+    outcome.context("one process is the first rank")
+}
+
+/// The same on several processes, of which this is one. The first alone makes the folder, and has the outcome.
+pub fn train_over(
+    ranks: &Arc<dyn Ranks>,
+    settings: Settings,
+    out: Option<&Path>,
+    search: Option<PartOfSearch>,
+    output: Output,
+) -> Result<Option<Outcome>> {
+    let output = match ranks.is_first() {
+        true => output,
+        false => Output::NONE,
+    };
+    let ready = Ready::new(settings, search.is_some(), output.quiet);
+    let ready = ready.map_err(|error| match search {
+        // Other runs of the search may have spent something.
+        Some(_) => error,
+        None => unspent(error),
+    });
     let Ready {
         run,
         opened,
         bench,
         start,
         id,
-    } = ready;
-    let folder = RunFolder::create(out, opened.name())?;
+    } = ranks.agreed(ready)?;
+    let same = run.settings.without_paths().to_toml()?;
+    ranks.same("settings", same.as_bytes())?;
+    same_records(&**ranks, &opened)?;
+    let folder = on_first(&**ranks, || RunFolder::create(out, opened.name()))?;
+    let Some(folder) = folder else {
+        let nowhere = RunFolder::of_other_rank();
+        let (open, opening) = begin(ranks, run, opened, start, search, &id, &nowhere)?;
+        return open.train(bench, Some(opening), output);
+    };
     let settings = run.settings.clone();
     // A folder that somebody took away tells nothing about what was released.
     let still_there = Cell::new(false);
     let made = folder.keep_unless_unspent(search.is_some(), || {
-        let made = begin(run, opened, start, search, &id, &folder)
+        let made = begin(ranks, run, opened, start, search, &id, &folder)
             .and_then(|(open, opening)| open.train(bench, Some(opening), output));
         still_there.set(folder.path().exists());
         made
@@ -127,6 +154,7 @@ fn identifier(seed: Option<u64>) -> Result<String> {
 /// Writes the ledger's first lines and the record of the run; releases statistics if columns are to be bounded
 /// or scaled by them.
 fn begin<'a>(
+    ranks: &Arc<dyn Ranks>,
     run: PlannedRun,
     opened: Opened,
     start: Option<StartedFrom>,
@@ -135,19 +163,21 @@ fn begin<'a>(
     folder: &'a RunFolder,
 ) -> Result<(OpenRun<'a>, Opening)> {
     // Before anything of the run exists. A search reserves all its runs at once.
-    let reserved = match search {
-        None => run.reserve(id, opened.name(), folder.path())?,
-        Some(_) => None,
-    };
+    let reserved = on_first(&**ranks, || match search {
+        None => run.reserve(id, opened.name(), folder.path()),
+        Some(_) => Ok(None),
+    })?;
+    let reserved = reserved.flatten();
     let (mark, account) = reserved.map_or((None, None), |made| (Some(made.mark), Some(made.facts)));
     // The coins are tossed, kept and sealed before anything is released.
     let coins = match run.settings.audit {
-        Some(count) => Some(CanaryCoins::toss(count, run.settings.seed)?),
+        Some(count) => Some(CanaryCoins::of_first(&**ranks, || {
+            let coins = CanaryCoins::toss(count, run.settings.seed)?;
+            coins.write(folder)?;
+            Ok(coins)
+        })?),
         None => None,
     };
-    if let Some(coins) = &coins {
-        coins.write(folder)?;
-    }
     // The ledger comes first: a folder with a record and without a ledger has lost it.
     let label = LedgerLabel {
         search: search.map(|search| search.in_ledger()),
@@ -156,7 +186,8 @@ fn begin<'a>(
         canaries: coins.as_ref().map(CanaryCoins::seal),
     };
     let (plan, keys) = (run.plan.clone(), run.keys()?);
-    let mut opening = Opening::create_labelled(plan, keys, &folder.ledger(), label)?;
+    let opening = Opening::in_memory(plan, keys).over(ranks.clone())?;
+    let mut opening = opening.into_new_file(&folder.ledger(), label)?;
     let (data, histogram) = with_bounds(opened, &mut opening)?;
     let data = match run.settings.standardises() {
         Some(_) => standardised(data, &mut opening)?,
@@ -186,19 +217,22 @@ fn begin<'a>(
         start,
         search,
     };
-    if search.is_none() {
-        // A search keeps its own, for all its runs.
-        Locations::of(&run.settings).write(folder.path())?;
-    }
-    let (text, settings) = (record.text()?, record.settings_text()?);
-    opening.bind_file(RunFiles::RECORD, text.as_bytes())?;
-    opening.bind_file(RunFiles::SETTINGS, settings.as_bytes())?;
-    folder.write_record(&text, &settings)?;
+    on_first(&**ranks, || {
+        if search.is_none() {
+            // A search keeps its own, for all its runs.
+            Locations::of(&run.settings).write(folder.path())?;
+        }
+        let (text, settings) = (record.text()?, record.settings_text()?);
+        opening.bind_file(RunFiles::RECORD, text.as_bytes())?;
+        opening.bind_file(RunFiles::SETTINGS, settings.as_bytes())?;
+        folder.write_record(&text, &settings)
+    })?;
     let open = OpenRun {
         run,
         record,
         data,
         folder,
+        ranks: ranks.clone(),
     };
     Ok((open, opening))
 }
@@ -212,7 +246,8 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
         Opened::Ready(data) => return Ok((*data, None)),
         Opened::NeedsBounds(table) => table,
     };
-    let released = opening.statistic(table.histogram_length(), table.contributions_of_units())?;
+    let own = opening.ranks().share_of(table.contributions_of_units());
+    let released = opening.statistic_of_read(table.histogram_length(), own)?;
     let histogram: Vec<f32> = released.values.iter().map(|v| *v as f32).collect();
     let data = table.estimated(&histogram, released.noise_std)?;
     Ok((data, Some((histogram, released.noise_std))))
@@ -220,7 +255,17 @@ fn with_bounds(opened: Opened, opening: &mut Opening) -> Result<(DataSet, Option
 
 /// The table with its columns centred and scaled by what is released of them first.
 fn standardised(data: DataSet, opening: &mut Opening) -> Result<DataSet> {
-    let released = opening.statistic(data.moments_length()?, data.moments()?)?;
+    let own = opening.ranks().share_of(data.moments()?);
+    let released = opening.statistic_of_read(data.moments_length()?, own)?;
     let standard = data.standard(&released.values, released.noise_std)?;
     data.standardised(standard)
+}
+
+/// Refuses ranks that read different records, or the same in another order: one would be counted twice, another not at
+/// all. What they compare never leaves them.
+pub(super) fn same_records(ranks: &dyn Ranks, opened: &Opened) -> Result<()> {
+    if !ranks.is_alone() {
+        ranks.same("data", &opened.digest())?;
+    }
+    Ok(())
 }

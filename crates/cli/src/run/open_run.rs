@@ -2,6 +2,8 @@
 
 use super::planned_run::PlannedRun;
 use super::run_folder::{RunFolder, RunRecord};
+use std::sync::Arc;
+use tacita::ranks::Ranks;
 use tacita_datasets::DataSet;
 
 /// All that is known of a run while it trains, and after.
@@ -12,6 +14,8 @@ pub struct OpenRun<'a> {
     pub record: RunRecord,
     /// The records.
     pub data: DataSet,
-    /// The folder.
+    /// The folder; on the first rank only.
     pub folder: &'a RunFolder,
+    /// The processes that train together, of which this is one.
+    pub ranks: Arc<dyn Ranks>,
 }

@@ -37,6 +37,8 @@ impl OpenRun<'_> {
             ..Scoring::default()
         };
         match (&self.data.test, trained.unscored.take()) {
+            // The first rank does it.
+            (Some(test), _) if test.declared_public && !self.ranks.is_first() => Ok(before),
             (Some(test), _) if test.declared_public => {
                 self.score_publicly(bench, test, course, before)
             }
@@ -69,8 +71,8 @@ impl OpenRun<'_> {
             });
         };
         let on = format!("public test records of {}", self.record.name);
-        let targets = test.records.targets();
-        let utility = utility::exact(&outputs, targets, &self.target()?, on.clone());
+        let targets = test.records.targets()?;
+        let utility = utility::exact(&outputs, &targets, &self.target()?, on.clone());
         Ok(Scoring {
             evaluation: utility.accuracy().map(|accuracy| Evaluation::PublicTest {
                 on,
@@ -96,16 +98,17 @@ impl OpenRun<'_> {
         let noise = self.run.settings.score_noise.unwrap_or(f64::NAN);
         let target = self.target()?;
         let layout = Layout::new(target.kind(), self.data.classes().len(), noise);
-        // One record more must not change how the others are rounded.
+        // Every rank answers all records, and counts its own. One record more must not change how the others are rounded.
         let outputs = match session.pass_of_one_size() {
             Some(size) => bench.outputs_in_passes_of(size, test)?,
             None => bench.outputs(test)?,
         };
         let (evaluation, utility) = match (outputs, left) {
             (Some(outputs), 1) if plan.scores() == 1 => {
-                let targets = test.targets();
-                let of_records: Vec<Vec<f64>> = layout.vectors(&outputs, targets).collect();
+                let targets = test.targets()?;
+                let of_records: Vec<Vec<f64>> = layout.vectors(&outputs, &targets).collect();
                 let vectors = targets.of_each_unit(|record| of_records[record].clone());
+                let vectors = self.ranks.share_of(vectors);
                 let released = session.score(layout.length(), vectors)?;
                 let utility = layout.read(&released.values, &target, PRIVATE.into());
                 (utility.as_ref().and_then(evaluation), utility)
@@ -126,7 +129,7 @@ impl OpenRun<'_> {
 
     /// What is predicted, as declared.
     fn target(&self) -> Result<Target> {
-        match self.data.training.targets().kind() {
+        match self.data.training.target() {
             TargetKind::Class => Ok(Target::Classes(self.data.classes().to_vec())),
             _ => self.run.settings.options(true)?.schema.label.target(),
         }

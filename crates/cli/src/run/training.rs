@@ -8,6 +8,7 @@ use super::score::over_steps;
 use super::stop::watch_for_stop;
 use super::workbench::{TrainedBench, Workbench};
 use super::{describe, save, spending};
+use crate::ranks::on_first;
 use crate::utility::Diverged;
 use anyhow::Result;
 use std::time::Instant;
@@ -21,19 +22,32 @@ impl OpenRun<'_> {
         bench: Box<dyn Workbench>,
         opening: Option<Opening>,
         output: Output,
-    ) -> Result<Outcome> {
+    ) -> Result<Option<Outcome>> {
         let done = match Checkpoint::read(&self.folder.checkpoint()) {
             Ok(checkpoint) if opening.is_none() => checkpoint.step,
             _ => 0,
         };
-        let mut course = Course::begin(self, bench.parameters(), done, output)?;
-        let mut watch = |at: &_, test_score: &dyn Fn() -> _| course.step(at, test_score);
+        let course = || Course::begin(self, bench.parameters(), done, output);
+        let mut course = on_first(&*self.ranks, course)?;
+        let mut watch = |at: &_, test_score: &dyn Fn() -> _| {
+            course
+                .iter_mut()
+                .for_each(|course| course.step(at, test_score));
+        };
         watch_for_stop();
         let start = Instant::now();
-        let trained = bench.train(&self.run, &self.data, self.folder, opening, &mut watch)?;
+        let trained = bench.train(
+            &self.run,
+            &self.data,
+            self.folder,
+            &self.ranks,
+            opening,
+            &mut watch,
+        )?;
         let seconds = start.elapsed().as_secs_f64();
-        let outcome = self.finish(trained, &course.end())?;
-        Ok(Outcome { seconds, ..outcome })
+        let course = course.map_or_else(Vec::new, Course::end);
+        let outcome = self.finish(trained, &course)?;
+        Ok(outcome.map(|outcome| Outcome { seconds, ..outcome }))
     }
 
     /// Refuses a model that ran away. Its parameters are released, so this tells nothing more; but of the secret runs of
@@ -48,10 +62,16 @@ impl OpenRun<'_> {
         }
     }
 
-    fn finish(&self, mut trained: TrainedBench, course: &[Metric]) -> Result<Outcome> {
-        self.check_converged(&*trained.bench)?;
-        trained.bench.save(self.folder)?;
+    /// Writes down what the run gave, on the first rank; the others take part in its score.
+    fn finish(&self, mut trained: TrainedBench, course: &[Metric]) -> Result<Option<Outcome>> {
+        on_first(&*self.ranks, || {
+            self.check_converged(&*trained.bench)?;
+            trained.bench.save(self.folder)
+        })?;
         let scoring = self.score(&mut trained, course)?;
+        if !self.ranks.is_first() {
+            return Ok(None);
+        }
         let facts = describe::facts(self, trained.bench.parameters(), course, &scoring);
         save::facts(self.folder, &self.record, &facts)?;
         let plan = &self.run.plan;
@@ -59,7 +79,7 @@ impl OpenRun<'_> {
             true => spending::of_prefix(plan, scoring.rounds)?,
             false => None,
         };
-        Ok(Outcome {
+        Ok(Some(Outcome {
             folder: self.folder.path().to_path_buf(),
             spent,
             evaluation: scoring.evaluation,
@@ -70,6 +90,6 @@ impl OpenRun<'_> {
             start: self.record.start.clone(),
             steps: trained.steps,
             seconds: f64::NAN,
-        })
+        }))
     }
 }

@@ -7,12 +7,15 @@ use super::planned_run::PlannedRun;
 use super::run_folder::{RunFolder, StartedFrom};
 use super::stop::stop_requested;
 use crate::models::{Bench, Erase, Kind, ModelSpec, Score, Scored};
+use crate::ranks::Shard;
 use crate::utility::{self, Divergence};
 use anyhow::{Context, Result};
 use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
 use std::path::Path;
-use tacita::{Opening, Progress, Report, Session, Trained};
+use std::sync::Arc;
+use tacita::ranks::Ranks;
+use tacita::{Opening, Progress, Report, Session, Trained, UnreadableRecords};
 use tacita_datasets::{DataSet, RecordSet, Target, chunks, chunks_of_one_size};
 
 /// Records of one batch of predictions.
@@ -41,6 +44,7 @@ pub trait Workbench {
         run: &PlannedRun,
         data: &DataSet,
         folder: &RunFolder,
+        ranks: &Arc<dyn Ranks>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench>;
@@ -119,18 +123,21 @@ impl<R: Kind, M: Scored<R::Batch>> Bench<R, M> {
     /// What becomes of the values of each record's classes; none if the model is no classifier.
     fn rows(
         &self,
-        batches: impl Iterator<Item = (R::Batch, usize)>,
+        batches: impl Iterator<Item = Result<(R::Batch, usize), UnreadableRecords>>,
         of: impl Fn(Tensor<2>) -> Tensor<2>,
-    ) -> Option<Vec<Vec<f32>>> {
+    ) -> Result<Option<Vec<Vec<f32>>>> {
         let mut rows = Vec::new();
-        for (batch, counted) in batches {
-            let values = self.model.class_values(batch)?;
+        for batch in batches {
+            let (batch, counted) = batch?;
+            let Some(values) = self.model.class_values(batch) else {
+                return Ok(None);
+            };
             let [_, classes] = values.dims();
             let values: Vec<f32> = of(values).into_data().iter::<f32>().collect();
             let values = values.chunks(classes).take(counted);
             rows.extend(values.map(<[f32]>::to_vec));
         }
-        Some(rows)
+        Ok(Some(rows))
     }
 
     /// The same in batches as they come.
@@ -140,8 +147,8 @@ impl<R: Kind, M: Scored<R::Batch>> Bench<R, M> {
         of: impl Fn(Tensor<2>) -> Tensor<2>,
     ) -> Result<Option<Vec<Vec<f32>>>> {
         let records: &R = taken(records)?;
-        let batches = chunks(records, CHUNK, &self.device).map(|batch| (batch, usize::MAX));
-        Ok(self.rows(batches, of))
+        let batches = chunks(records, CHUNK, &self.device).map(|batch| Ok((batch?, usize::MAX)));
+        self.rows(batches, of)
     }
 }
 
@@ -170,11 +177,12 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
         run: &PlannedRun,
         data: &DataSet,
         folder: &RunFolder,
+        ranks: &Arc<dyn Ranks>,
         opening: Option<Opening>,
         watch: &mut Watch<'_>,
     ) -> Result<TrainedBench> {
         let Self { model, device, .. } = *self;
-        let records: &R = taken(&data.training)?;
+        let records = &Shard::of(taken::<R>(&data.training)?, &**ranks);
         let public_test = data.test.as_ref().filter(|test| test.declared_public);
         let public_test: Option<&R> = (public_test.map(|test| taken(&test.records))).transpose()?;
         let trainer = run
@@ -182,10 +190,13 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
             .ledger(folder.ledger())
             .checkpoint(folder.checkpoint(), run.checkpoint_every())
             .stop_when(stop_requested)
+            .ranks(ranks.clone())
             .on_step(|at, model: &M| {
                 watch(at, &|| {
                     let test = public_test.filter(|test| test.count() > 0)?;
-                    Some(mean(&evaluate(model, test, &device)))
+                    // One that cannot be read is missed at the end.
+                    let scores = evaluate(model, test, &device).ok()?;
+                    Some(mean(&scores))
                 });
             });
         let Trained {
@@ -211,7 +222,7 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
 
     fn scores(&self, records: &RecordSet) -> Result<Vec<f64>> {
         let records: &R = taken(records)?;
-        Ok(evaluate(&self.model, records, &self.device))
+        Ok(evaluate(&self.model, records, &self.device)?)
     }
 
     fn divergence(&self) -> Option<Divergence> {
@@ -229,7 +240,7 @@ impl<R: Kind, M: Scored<R::Batch>> Workbench for Bench<R, M> {
     ) -> Result<Option<Vec<Vec<f32>>>> {
         let records: &R = taken(records)?;
         let batches = chunks_of_one_size(records, size, &self.device);
-        Ok(self.rows(batches, |values| values))
+        self.rows(batches, |values| values)
     }
 
     fn answers(&self, inputs: &RecordSet, target: &Target) -> Result<Vec<Vec<f64>>> {

@@ -132,7 +132,10 @@ fn a_dry_run_finds_files_that_are_missing_and_models_that_fit_nowhere() {
     fs::remove_file(folder.join("t.csv")).unwrap();
     refused(&with(&arguments, &dry), &["there is no file", "t.csv"]);
     fs::create_dir(folder.join("t.csv")).unwrap();
-    refused(&with(&arguments, &dry), &["is a folder, not a file"]);
+    refused(
+        &with(&arguments, &dry),
+        &["there is no CSV file in the folder"],
+    );
 }
 
 /// The names are public, and the values decide nothing.

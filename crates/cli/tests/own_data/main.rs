@@ -12,6 +12,7 @@ mod images;
 mod mistakes;
 mod neighbour_ways;
 mod neighbours;
+mod on_disk;
 mod persons;
 mod predict;
 mod recipe;

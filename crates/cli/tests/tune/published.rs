@@ -29,6 +29,9 @@ fn random_search_publishes_its_winner_and_nothing_else() {
     let upper = found["epsilon_upper"].as_f64().unwrap();
     assert!(best.upper_bound().unwrap() <= upper && upper <= 2.0);
     promises_what_the_search_does(&out.join("winner"), upper);
+    let verdict = tacita_verify::verify(&out.join("winner")).unwrap();
+    assert!(verdict.holds(), "{:?}", verdict.refusals().next());
+    assert_eq!(verdict.epsilon_upper, Some(upper));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("3,823 records") && page.contains("Its noise multiplier is"));
     // Its ledger alone does not say what publishing it costs.

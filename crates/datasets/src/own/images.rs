@@ -1,14 +1,15 @@
 //! Images in a folder for each class.
 
-use super::{People, Person, TestChoice, data_set};
+use super::{People, Person, TestChoice, asked, data_set, decided};
 use crate::Options;
 use crate::bad_record::{BadRecord, BadRecords};
 use crate::data_set::DataSet;
+use crate::disk::{Keep, Kept, Part};
 use crate::label::check_classes;
 use crate::nearest::known;
-use crate::preparation::{Features, Picture, Preparation, Values};
+use crate::preparation::{Features, InputPreparation, Picture, Preparation};
 use crate::records::Targets;
-use crate::target::TargetKind;
+use crate::target::{TargetKind, Truth};
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -19,9 +20,8 @@ const ENDS: [&str; 9] = [
 ];
 /// Folders in folders, so that a link to a folder above ends somewhere.
 const DEEPEST: usize = 16;
-
-type Part = (Vec<u8>, Vec<u16>, People);
-
+/// Images that are decoded before they are kept.
+const CHUNK: usize = 1024;
 /// What `person` must be of images: the folder in the folder of the class.
 const FOLDER: &str = "folder";
 
@@ -35,27 +35,19 @@ pub(crate) fn open(folder: &Path, options: &Options) -> Result<DataSet> {
              image is, got --person {person}"
         );
     }
-    let picture = options.schema.picture()?;
     let classes = classes(folder, options)?;
     let weights = class_weights(options)?;
-    let reader = Reader {
-        classes: &classes,
-        picture: &picture,
-        bad_records: &options.bad_records,
-        people: People::none(options),
-    };
     let preparation = Preparation {
-        input: Features::of_images(options.features, picture)?,
+        input: Features::of_images(options.features, options.schema.picture()?)?,
         classes: classes.clone(),
     };
-    let records = |(bytes, labels, people): Part| {
-        let values = Values {
-            bytes,
-            ..Values::default()
-        };
-        let targets = people.own(Targets::by_class(labels, &weights));
-        preparation.records(values, targets, None)
+    let reader = Reader {
+        classes: &classes,
+        weights: &weights,
+        preparation: &preparation,
+        options,
     };
+    let records = |kept: Kept| preparation.records_kept(kept, None);
     let read = |folder: &Path, test: &TestChoice| reader.read(folder, test);
     data_set(
         folder,
@@ -75,12 +67,20 @@ pub(crate) fn class_folders(
 ) -> Result<(Vec<u8>, Vec<u16>)> {
     let reader = Reader {
         classes,
-        picture,
-        bad_records: &BadRecords::Refuse,
-        people: People::Unasked,
+        weights: &[],
+        preparation: &Preparation {
+            input: InputPreparation::Picture(*picture),
+            classes: classes.to_vec(),
+        },
+        options: &Options {
+            bad_records: BadRecords::Refuse,
+            ..Options::default()
+        },
     };
-    let [(pixels, labels, _), _] = reader.read(folder, &TestChoice::None)?;
-    Ok((pixels, labels))
+    match reader.read(folder, &TestChoice::None)? {
+        [Kept::Memory(all), _] => Ok((all.values.bytes, all.targets.classes().to_vec())),
+        _ => bail!("public images are read into memory"),
+    }
 }
 
 /// The declared classes, or the names of the folders where those are declared public.
@@ -171,53 +171,81 @@ fn person_of(image: &Path, class: &Path) -> Vec<u8> {
 
 struct Reader<'a> {
     classes: &'a [String],
-    picture: &'a Picture,
-    bad_records: &'a BadRecords,
-    /// Nobody's records yet; unless nobody asks, a folder of a class has a folder for each person.
-    people: People,
+    /// How much images of each class count; empty if all count alike.
+    weights: &'a [f32],
+    preparation: &'a Preparation,
+    options: &'a Options,
 }
 
 impl Reader<'_> {
     /// The images to train on and those held out.
-    fn read(&self, folder: &Path, test: &TestChoice) -> Result<[Part; 2]> {
+    fn read(&self, folder: &Path, test: &TestChoice) -> Result<[Kept; 2]> {
         // Of a private set a folder that is not a declared class is a class that was not declared, and
         // one that is missing is a class without records: both can be the doing of one record.
         for other in entries(folder)?.iter().filter(|path| path.is_dir()) {
             self.declared(other)?;
         }
-        let mut files = Vec::new();
+        let (mut files, mut labels) = (Vec::new(), Vec::new());
         for (label, class) in self.classes.iter().enumerate() {
             let folder = folder.join(class);
-            if folder.is_dir() || matches!(self.bad_records, BadRecords::Refuse) {
-                let images = self::files(&folder)?;
-                let of_class = images.into_iter().map(|path| {
-                    let asked = self.people != People::Unasked;
-                    let person = asked.then(|| person_of(&path, &folder));
-                    (path, label as u16, person)
-                });
-                files.extend(of_class);
+            if folder.is_dir() || matches!(self.options.bad_records, BadRecords::Refuse) {
+                files.extend(self::files(&folder)?);
+                labels.resize(files.len(), label as u16);
             }
         }
-        let images = files
-            .par_iter()
-            .map(|(path, label, person)| self.image(path, *label, person.as_deref(), test))
-            .collect::<Result<Vec<_>>>()?;
-        let none = || (Vec::new(), Vec::new(), self.people.clone());
-        let mut parts: [Part; 2] = [none(), none()];
-        for Image {
-            held_out,
-            values,
-            label,
-            person,
-        } in images.into_iter().flatten()
-        {
-            let (pixels, labels, people) = &mut parts[usize::from(held_out)];
-            if people.keeps(person) {
-                pixels.extend(values);
-                labels.push(label);
+        let prepared_by = serde_json::to_string(self.preparation)?;
+        let targets = Targets::default();
+        let keep = Keep {
+            asked: asked(self.options),
+            prepared_by: format!("{prepared_by}\n{}", decided(self.options, test)?),
+            path: folder,
+            files: &files,
+            files_are_records: true,
+            unit: self.preparation.unit(),
+            targets: &targets,
+        };
+        let ((), kept) = keep.read(|parts| self.images(folder, &files, &labels, test, parts))?;
+        Ok(kept)
+    }
+
+    /// Adds images, some at a time and by all cores.
+    fn images(
+        &self,
+        root: &Path,
+        files: &[PathBuf],
+        labels: &[u16],
+        test: &TestChoice,
+        parts: &mut [Part; 2],
+    ) -> Result<()> {
+        let asked = self.options.schema.person.is_some();
+        let mut people = [People::none(self.options), People::none(self.options)];
+        for (files, labels) in files.chunks(CHUNK).zip(labels.chunks(CHUNK)) {
+            let images = (files.par_iter().zip(labels))
+                .map(|(path, label)| {
+                    let class = root.join(&self.classes[usize::from(*label)]);
+                    let person = asked.then(|| person_of(path, &class));
+                    self.image(path, *label, person.as_deref(), test)
+                })
+                .collect::<Result<Vec<_>>>()?;
+            for image in images.into_iter().flatten() {
+                let side = usize::from(image.held_out);
+                if people[side].keeps(image.person) {
+                    let part = &mut parts[side];
+                    part.chunk.values.bytes.extend(image.values);
+                    let weight = self.weights.get(usize::from(image.label)).copied();
+                    let class = Truth::Class(image.label);
+                    part.chunk.targets.push(class, weight)?;
+                }
+            }
+            for part in parts.iter_mut() {
+                part.settle(|values| self.preparation.kept(values))?;
             }
         }
-        Ok(parts)
+        for (part, people) in parts.iter_mut().zip(people) {
+            part.own(|targets| people.own(targets));
+            part.write(|values| self.preparation.kept(values))?;
+        }
+        Ok(())
     }
 
     fn image(
@@ -238,7 +266,7 @@ impl Reader<'_> {
                 let held_out = test.holds_out_of(person.as_ref(), || {
                     test.holds_out([bytes.as_slice(), &label.to_le_bytes()])
                 });
-                let values = self.picture.prepare(&bytes).map_err(|error| {
+                let values = self.picture()?.prepare(&bytes).map_err(|error| {
                     let cause = format!(" ({})", error.root_cause());
                     BadRecord::new("not a readable image").hint(cause)
                 })?;
@@ -250,7 +278,15 @@ impl Reader<'_> {
                 })
             });
         let place = || (path.display().to_string(), None);
-        self.bad_records.kept(record, place)
+        self.options.bad_records.kept(record, place)
+    }
+
+    fn picture(&self) -> Result<&Picture> {
+        match &self.preparation.input {
+            InputPreparation::Picture(picture) => Ok(picture),
+            InputPreparation::Scattering(scattering) => Ok(&scattering.picture),
+            _ => bail!("the preparation is none of images"),
+        }
     }
 
     /// Whether a folder is that of a declared class; hidden ones are none of ours.
@@ -262,7 +298,9 @@ impl Reader<'_> {
         let problem = "the folder is not one of the declared classes";
         let bad = BadRecord::new(problem).hint(known(&name, self.classes));
         let place = || (folder.display().to_string(), None);
-        self.bad_records.kept(Err::<(), _>(bad.into()), place)?;
+        self.options
+            .bad_records
+            .kept(Err::<(), _>(bad.into()), place)?;
         Ok(())
     }
 }

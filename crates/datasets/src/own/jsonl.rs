@@ -1,13 +1,17 @@
 //! Texts in JSON, one object a line.
 
 use super::characters::{bytes, characters_of_records};
+use super::format::Format;
 use super::json_lines::{Line, Lines, object};
-use super::{People, Person, TestChoice, data_set};
+use super::shards::shards;
+use super::{People, Person, TestChoice, asked, data_set, decided};
 use crate::Options;
 use crate::bad_record::BadRecord;
+use crate::chunk::Chunk;
 use crate::data_set::DataSet;
+use crate::disk::{Keep, Kept, Part};
 use crate::nearest::known;
-use crate::preparation::{Input, InputPreparation, Preparation, Values};
+use crate::preparation::{Input, InputPreparation, Preparation};
 use crate::records::{Shape, Targets};
 use crate::target::{Target, Truth, Weighting, listed};
 use crate::texts::{preparation as text_preparation, vectors};
@@ -19,8 +23,6 @@ use std::path::Path;
 
 /// Words of a text that are used unless declared otherwise.
 const LENGTH: usize = 256;
-
-type Part = (Values, Targets, People);
 
 /// Opens the file and, if there is one, the test file.
 pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet> {
@@ -41,10 +43,8 @@ pub(crate) fn open(file: &Path, text: &str, options: &Options) -> Result<DataSet
         vectors: vectors.as_deref(),
         options,
     };
-    let records = |(values, labels, people): Part| {
-        preparation.records(values, people.own(labels), vectors.clone())
-    };
-    let read = |file: &Path, test: &TestChoice| reader.file(file, test);
+    let records = |kept: Kept| preparation.records_kept(kept, vectors.clone());
+    let read = |path: &Path, test: &TestChoice| reader.files(path, test);
     data_set(file, "texts", options, preparation.clone(), read, records)
 }
 
@@ -78,24 +78,50 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn file(&self, path: &Path, test: &TestChoice) -> Result<[Part; 2]> {
-        bytes(path)
-            .map(|file| characters_of_records(file, self.options.schema.encoding))
-            .and_then(|file| self.read(path, file, test))
-            .with_context(|| format!("{}", path.display()))
+    /// The texts to train on and those held out.
+    fn files(&self, path: &Path, test: &TestChoice) -> Result<[Kept; 2]> {
+        let files = shards(path, Format::Jsonl)?;
+        let prepared_by = serde_json::to_string(self.preparation)?;
+        let targets = Targets::of(self.target);
+        let keep = Keep {
+            asked: asked(self.options),
+            prepared_by: format!(
+                "{}\n{prepared_by}\n{}",
+                self.text,
+                decided(self.options, test)?
+            ),
+            path,
+            files: &files,
+            files_are_records: false,
+            unit: self.preparation.unit(),
+            targets: &targets,
+        };
+        let ((), kept) = keep.read(|parts| {
+            let mut people = [People::none(self.options), People::none(self.options)];
+            for file in &files {
+                bytes(file)
+                    .map(|bytes| characters_of_records(bytes, self.options.schema.encoding))
+                    .and_then(|bytes| self.read(file, bytes, test, parts, &mut people))
+                    .with_context(|| format!("{}", file.display()))?;
+            }
+            for (part, people) in parts.iter_mut().zip(people) {
+                part.own(|targets| people.own(targets));
+                part.write(|values| values)?;
+            }
+            Ok(())
+        })?;
+        Ok(kept)
     }
 
-    /// The texts to train on and those held out.
-    fn read(&self, path: &Path, file: Box<dyn Read>, test: &TestChoice) -> Result<[Part; 2]> {
+    fn read(
+        &self,
+        path: &Path,
+        file: Box<dyn Read>,
+        test: &TestChoice,
+        parts: &mut [Part; 2],
+        people: &mut [People; 2],
+    ) -> Result<()> {
         let mut lines = Lines::new(file);
-        let none = || {
-            (
-                Values::default(),
-                Targets::of(self.target),
-                People::none(self.options),
-            )
-        };
-        let mut parts = [none(), none()];
         while let Some(Line { number, bytes }) = lines.next()? {
             let record = bytes.and_then(|bytes| self.record(bytes));
             let place = || (path.display().to_string(), Some(number));
@@ -107,19 +133,23 @@ impl Reader<'_> {
                     let fields = texts.iter().map(String::as_bytes);
                     test.holds_out(fields.chain([truth_bytes.as_slice()]))
                 });
-                let (values, labels, people) = &mut parts[usize::from(held_out)];
-                if !people.keeps(person) {
+                if !people[usize::from(held_out)].keeps(person) {
                     continue;
                 }
                 let input = match &texts[..] {
                     [text, second] => Input::Pair(text, second),
                     texts => Input::Text(&texts[0]),
                 };
+                let part = &mut parts[usize::from(held_out)];
+                let Chunk {
+                    values, targets, ..
+                } = &mut part.chunk;
                 self.preparation.push(input, self.vectors, values)?;
-                labels.push(truth, (!self.weighting.is_even()).then_some(weight))?;
+                targets.push(truth, (!self.weighting.is_even()).then_some(weight))?;
+                part.settle(|values| values)?;
             }
         }
-        Ok(parts)
+        Ok(())
     }
 
     /// The text of a record, or its two texts, what is to be predicted, its weight, and whose it is.

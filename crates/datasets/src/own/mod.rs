@@ -14,6 +14,7 @@ mod parquet_column;
 mod parquet_file;
 mod person;
 mod rows;
+mod shards;
 mod skeleton;
 mod table;
 mod unbounded;
@@ -28,6 +29,7 @@ pub use inputs::{Input as NewInput, InputOptions, Inputs, Problem, Take, read as
 pub(super) use jsonl::{open as open_jsonl, shape as text_shape};
 pub use opened::Opened;
 pub use rows::Hint;
+pub use shards::shards;
 pub use skeleton::skeleton;
 pub(super) use table::open as open_table;
 pub use unbounded::Unbounded;
@@ -36,6 +38,7 @@ use person::{People, Person};
 
 use super::Options;
 use super::data_set::{About, DataSet, TestSet};
+use super::disk::{Asked, Kept};
 use super::preparation::{Preparation, Value};
 use super::records::RecordSet;
 use super::schema::Schema;
@@ -133,15 +136,33 @@ impl TestChoice {
     }
 }
 
+/// How the user wants records to be kept.
+fn asked(options: &Options) -> Asked<'_> {
+    Asked {
+        on_disk: options.on_disk.as_ref(),
+        quiet: options.quiet,
+        by_person: options.schema.person.is_some(),
+    }
+}
+
+/// All options that decide how records are prepared, but for the files and the declared number of records.
+fn decided(options: &Options, test: &TestChoice) -> Result<String> {
+    let mut schema = options.schema.clone();
+    schema.records = None;
+    let schema = serde_json::to_string(&schema)?;
+    let others = (test, options.estimate_bounds, options.features);
+    Ok(format!("{schema}\n{others:?}\n{:?}", options.second_text))
+}
+
 /// Reads a file or folder, and that of the test records if there is one. `read` gives the records to train on
 /// and those held out.
-fn data_set<Part>(
+fn data_set(
     path: &Path,
     kind: &str,
     options: &Options,
     preparation: Preparation,
-    read: impl Fn(&Path, &TestChoice) -> Result<[Part; 2]>,
-    records: impl Fn(Part) -> Result<RecordSet>,
+    read: impl Fn(&Path, &TestChoice) -> Result<[Kept; 2]>,
+    records: impl Fn(Kept) -> Result<RecordSet>,
 ) -> Result<DataSet> {
     options.schema.check_person()?;
     let [training, held_out] = read(path, &options.test)?;

@@ -4,6 +4,7 @@ use super::Unbounded;
 use crate::records::Shape;
 use crate::target::TargetKind;
 use crate::{DataSet, InputKind};
+use sha2::{Digest, Sha256};
 
 /// What [`open`](crate::open) found.
 #[derive(Debug)]
@@ -21,6 +22,22 @@ impl Opened {
             Self::Ready(data) => &data.name,
             Self::NeedsBounds(table) => table.name(),
         }
+    }
+
+    /// A SHA-256 over all records, in their order, with which processes of one run see that they read the same. As private
+    /// as the records.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        match self {
+            Self::Ready(data) => {
+                hash.update(data.training.digest());
+                if let Some(test) = &data.test {
+                    hash.update(test.records.digest());
+                }
+            }
+            Self::NeedsBounds(table) => table.digest(&mut hash),
+        }
+        hash.finalize().into()
     }
 
     /// The number of training records, where it is public.
@@ -42,7 +59,7 @@ impl Opened {
     /// The kind of what is to be predicted.
     pub fn target(&self) -> TargetKind {
         match self {
-            Self::Ready(data) => data.training.targets().kind(),
+            Self::Ready(data) => data.training.target(),
             Self::NeedsBounds(table) => table.target(),
         }
     }

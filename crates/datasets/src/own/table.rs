@@ -2,8 +2,11 @@
 
 use super::format::{Format, Written};
 use super::rows::RawTable;
-use super::{People, Person, TestChoice, Unbounded, about, short_name};
-use crate::bad_record::{BadRecord, BadRecords};
+use super::shards::shards;
+use super::{People, Person, TestChoice, Unbounded, about, asked, decided, short_name};
+use crate::bad_record::BadRecord;
+use crate::chunk::Chunk;
+use crate::disk::{Keep, Kept, Part, Unit};
 use crate::nearest::known;
 use crate::preparation::{Encoding, TablePreparation, names};
 use crate::records::Targets;
@@ -15,16 +18,6 @@ use std::path::Path;
 
 /// What a table is called unless its owner names it.
 const KIND: &str = "table";
-
-/// What was read of a file: cells of rows, but for numbers whose bounds are not known yet.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Cells {
-    pub cells: Vec<f32>,
-    /// The numbers of columns without bounds, as they were; NaN where one is missing.
-    pub unbounded: Vec<f64>,
-    pub labels: Targets,
-    pub people: People,
-}
 
 /// Opens the table and, if there is one, the test file.
 pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Opened> {
@@ -38,7 +31,6 @@ pub(crate) fn open(file: &Path, format: Format, options: &Options) -> Result<Ope
         fields: &fields,
         weighting: options.schema.label.weighting()?,
         estimate: options.estimate_bounds,
-        bad_records: &options.bad_records,
         options,
     };
     let (table, [training, held_out]) = reader.read(file, format, &options.test)?;
@@ -75,7 +67,6 @@ struct Reader<'a> {
     fields: &'a [String],
     weighting: Weighting,
     estimate: bool,
-    bad_records: &'a BadRecords,
     options: &'a Options,
 }
 
@@ -85,7 +76,7 @@ impl Reader<'_> {
         path: &Path,
         format: Format,
         test: &TestChoice,
-    ) -> Result<(TablePreparation, [Cells; 2])> {
+    ) -> Result<(TablePreparation, [Kept; 2])> {
         let written = Written {
             delimiter: self.schema.delimiter,
             encoding: self.schema.encoding,
@@ -116,19 +107,49 @@ impl Reader<'_> {
                 .iter()
                 .map(|(column, _)| column.clone()),
         );
-        format
-            .open(path, written, &fields)
-            .and_then(|table| self.rows(path, table, test))
-            .with_context(|| format!("{}", path.display()))
+        let files = shards(path, format)?;
+        let targets = Targets::of(self.target);
+        let keep = Keep {
+            asked: asked(self.options),
+            prepared_by: format!("{format:?}\n{}", decided(self.options, test)?),
+            path,
+            files: &files,
+            files_are_records: false,
+            unit: Unit::Cells,
+            targets: &targets,
+        };
+        keep.read(|parts| {
+            let mut people = [People::none(self.options), People::none(self.options)];
+            let mut table = None;
+            for file in &files {
+                let read = format
+                    .open(file, written.clone(), &fields)
+                    .and_then(|table| self.rows(file, table, test, parts, &mut people))
+                    .with_context(|| format!("{}", file.display()))?;
+                ensure!(
+                    *table.get_or_insert_with(|| read.clone()) == read,
+                    "{} must have the columns of {}, in the same order",
+                    file.display(),
+                    files[0].display()
+                );
+            }
+            for (part, people) in parts.iter_mut().zip(people) {
+                part.own(|targets| people.own(targets));
+                part.write(|values| values)?;
+            }
+            table.context("there is no file")
+        })
     }
 
-    /// The columns, and the rows to train on and those held out.
+    /// Adds the rows to train on and those held out, and returns the columns.
     fn rows(
         &self,
         path: &Path,
         raw: RawTable,
         test: &TestChoice,
-    ) -> Result<(TablePreparation, [Cells; 2])> {
+        parts: &mut [Part; 2],
+        people: &mut [People; 2],
+    ) -> Result<TablePreparation> {
         raw.check_names()?;
         let header = &raw.header;
         let place = |wanted: &String| {
@@ -159,7 +180,6 @@ impl Reader<'_> {
         for place in places.iter().chain(&labels).chain(&weight).chain(of_person) {
             needed[*place] = true;
         }
-        let mut parts = [self.none(), self.none()];
         raw.rows.each(&needed, &mut |line, row| {
             let read = row.and_then(|row| {
                 let read = (table.columns.iter().zip(&places))
@@ -190,43 +210,29 @@ impl Reader<'_> {
                 Ok((read, truth, weight, held_out, person))
             });
             let place = || (path.display().to_string(), Some(line));
-            let kept = self.bad_records.kept(read, place)?;
+            let kept = self.options.bad_records.kept(read, place)?;
             if let Some((read, truth, weight, held_out, person)) = kept {
-                let part = &mut parts[usize::from(held_out)];
-                if !part.people.keeps(person) {
+                if !people[usize::from(held_out)].keeps(person) {
                     return Ok(());
                 }
-                part.push(&table, &read);
+                let part = &mut parts[usize::from(held_out)];
+                push(&table, &read, &mut part.chunk);
                 let weight = (!self.weighting.is_even()).then_some(weight);
-                part.labels.push(truth, weight)?;
+                part.chunk.targets.push(truth, weight)?;
+                part.settle(|values| values)?;
             }
             Ok(())
         })?;
-        let parts = parts.map(|mut part| {
-            let people = std::mem::take(&mut part.people);
-            part.labels = people.own(part.labels);
-            part
-        });
-        Ok((table, parts))
-    }
-
-    fn none(&self) -> Cells {
-        Cells {
-            cells: Vec::new(),
-            unbounded: Vec::new(),
-            labels: Targets::of(self.target),
-            people: People::none(self.options),
-        }
+        Ok(table)
     }
 }
 
-impl Cells {
-    fn push(&mut self, table: &TablePreparation, read: &[Option<f64>]) {
-        for (column, &read) in table.columns.iter().zip(read) {
-            column.push(read, &mut self.cells);
-            if column.encoding == Encoding::Pending {
-                self.unbounded.push(read.unwrap_or(f64::NAN));
-            }
+/// Adds what was read of a row.
+fn push(table: &TablePreparation, read: &[Option<f64>], chunk: &mut Chunk) {
+    for (column, &read) in table.columns.iter().zip(read) {
+        column.push(read, &mut chunk.values.cells);
+        if column.encoding == Encoding::Pending {
+            chunk.unbounded.push(read.unwrap_or(f64::NAN));
         }
     }
 }

@@ -1,28 +1,31 @@
 //! A table some of whose numeric columns have no bounds yet.
 
 use super::Opened;
-use super::table::Cells;
+use crate::chunk::Chunk;
 use crate::data_set::{About, DataSet, TestSet};
+use crate::disk::Kept;
 use crate::preparation::{
-    Basis, Column, Encoding, InputPreparation, Preparation, TablePreparation, Values,
+    Basis, Column, Encoding, InputPreparation, Preparation, TablePreparation, scale_estimated,
 };
-use crate::records::Shape;
+use crate::records::{Shape, Targets};
 use crate::statistics;
 use crate::target::TargetKind;
 use anyhow::{Result, ensure};
-use tacita::Units;
+use sha2::Sha256;
+use std::borrow::Cow;
+use tacita::{Units, UnreadableRecords};
 
 /// A table whose undeclared bounds are to be estimated privately before it can be trained on.
 ///
-/// The sum of [`contributions`](Self::contributions) over all records has sensitivity 1. Release it
+/// The sum of [`contributions`](Self::contributions) of all records has sensitivity 1. Release it
 /// with noise, charge it to the ledger, and pass the result to [`estimated`](Self::estimated).
 #[derive(Debug, Clone)]
 pub struct Unbounded {
     pub(super) name: String,
     pub(super) table: TablePreparation,
     pub(super) classes: Vec<String>,
-    pub(super) training: Cells,
-    pub(super) test: Option<(Cells, bool)>,
+    pub(super) training: Kept,
+    pub(super) test: Option<(Kept, bool)>,
     pub(super) public_count: Option<u64>,
     pub(super) about: About,
 }
@@ -46,7 +49,7 @@ impl Unbounded {
 
     /// How many training records there really are, which is private.
     pub fn count(&self) -> usize {
-        self.training.labels.len()
+        self.training.count()
     }
 
     /// The number of training records, where the user declared it to be public.
@@ -67,13 +70,10 @@ impl Unbounded {
         }
     }
 
-    /// The class of each training record and of each test record, which are private.
-    pub fn labels(&self) -> (&[u16], Option<&[u16]>) {
-        let test = self.test.as_ref();
-        (
-            self.training.labels.classes(),
-            test.map(|(test, _)| test.labels.classes()),
-        )
+    /// What is to be predicted of each training record and of each test record, which are private.
+    pub fn targets(&self) -> Result<(Cow<'_, Targets>, Option<Cow<'_, Targets>>)> {
+        let test = self.test.as_ref().map(|(test, _)| test.targets());
+        Ok((self.training.targets()?, test.transpose()?))
     }
 
     /// The classes, as declared.
@@ -89,12 +89,12 @@ impl Unbounded {
 
     /// Which training records are of one person, which is private; none if each is a unit of its own.
     pub fn people(&self) -> Option<&Units> {
-        self.training.labels.people()
+        self.training.kind_of_targets().people()
     }
 
     /// The kind of what is to be predicted.
     pub fn target(&self) -> TargetKind {
-        self.training.labels.kind()
+        self.training.kind_of_targets().kind()
     }
 
     /// Entries of the histogram.
@@ -102,18 +102,48 @@ impl Unbounded {
         self.undeclared().count() * statistics::BINS
     }
 
-    /// What the training record at a position adds to the histogram: a vector of norm at most 1.
-    pub fn contributions(&self, index: usize) -> Vec<f32> {
-        let width = self.undeclared().count();
-        statistics::contributions(&self.training.unbounded[index * width..][..width])
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        let test = self.test.iter().map(|(test, _)| test);
+        for chunk in test.chain([&self.training]).flat_map(Kept::chunks) {
+            // One that cannot be read ends the run later.
+            if let Ok(chunk) = chunk {
+                chunk.digest(hash);
+            }
+        }
+    }
+
+    /// What each training record adds to the histogram: a vector of norm at most 1.
+    pub fn contributions(&self) -> impl Iterator<Item = Result<Vec<f32>, UnreadableRecords>> + '_ {
+        let width = self.undeclared().count().max(1);
+        self.training.chunks().flat_map(move |chunk| {
+            let (chunk, error) = match chunk {
+                Ok(chunk) => (chunk, None),
+                Err(error) => (Cow::Owned(Chunk::default()), Some(Err(error))),
+            };
+            let records = 0..chunk.unbounded.len() / width;
+            let vector =
+                move |at| statistics::contributions(&chunk.unbounded[at * width..][..width]);
+            records.map(vector).map(Ok).chain(error)
+        })
     }
 
     /// What each training record, or each person on the average of all their records, adds to it.
-    pub fn contributions_of_units(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
-        self.training.labels.of_each_unit(|index| {
-            let record = self.contributions(index).into_iter();
-            record.map(f64::from).collect()
-        })
+    pub fn contributions_of_units(
+        &self,
+    ) -> Box<dyn Iterator<Item = Result<Vec<f64>, UnreadableRecords>> + '_> {
+        let wide = |record: Vec<f32>| record.into_iter().map(f64::from).collect();
+        match &self.training {
+            // Records of people are in memory.
+            Kept::Memory(chunk) if chunk.targets.people().is_some() => {
+                let width = self.undeclared().count();
+                let of_record = move |index: usize| {
+                    let numbers = &chunk.unbounded[index * width..][..width];
+                    wide(statistics::contributions(numbers))
+                };
+                Box::new(chunk.targets.of_each_unit(of_record).map(Ok))
+            }
+            _ => Box::new(self.contributions().map(move |record| record.map(wide))),
+        }
     }
 
     /// The data set with bounds from the noisy sum of all contributions.
@@ -143,27 +173,31 @@ impl Unbounded {
         self.finish()
     }
 
-    fn finish(mut self) -> Result<DataSet> {
-        let ready = |part: &mut Cells| {
-            scale(&self.table.columns, part);
-            Values {
-                cells: std::mem::take(&mut part.cells),
-                ..Values::default()
+    fn finish(self) -> Result<DataSet> {
+        let columns = self.table.columns.clone();
+        let ready = |kept: Kept| match kept {
+            Kept::Memory(mut chunk) => {
+                scale_estimated(&columns, &mut chunk);
+                Kept::Memory(chunk)
+            }
+            Kept::Disk(disk) => {
+                let columns = columns.clone();
+                Kept::Disk(disk.finished_by(move |chunk| scale_estimated(&columns, chunk)))
             }
         };
-        let training = ready(&mut self.training);
-        let test = self.test.as_mut().map(|(test, _)| ready(test));
+        let training = ready(self.training);
+        let test = self.test.map(|(test, public)| (ready(test), public));
         let preparation = Preparation {
             input: InputPreparation::Table(self.table),
             classes: self.classes,
         };
-        let training = preparation.records(training, self.training.labels, None)?;
-        let test = match (self.test, test) {
-            (Some((cells, declared_public)), Some(values)) => Some(TestSet {
-                records: preparation.records(values, cells.labels, None)?,
+        let training = preparation.records_kept(training, None)?;
+        let test = match test {
+            Some((test, declared_public)) => Some(TestSet {
+                records: preparation.records_kept(test, None)?,
                 declared_public,
             }),
-            _ => None,
+            None => None,
         };
         Ok(DataSet {
             name: self.name,
@@ -174,37 +208,6 @@ impl Unbounded {
             preparation,
         })
     }
-}
-
-/// Fills in the cells of numbers whose bounds have been estimated.
-fn scale(columns: &[Column], part: &mut Cells) {
-    let widths: Vec<usize> = columns.iter().map(|column| column.cells().len()).collect();
-    let estimated = |column: &Column| {
-        matches!(
-            column.encoding,
-            Encoding::Numeric {
-                basis: Basis::PrivatelyEstimated,
-                ..
-            }
-        )
-    };
-    let count = columns.iter().filter(|column| estimated(column)).count();
-    if count == 0 {
-        return;
-    }
-    let rows = part.cells.chunks_exact_mut(widths.iter().sum());
-    for (row, numbers) in rows.zip(part.unbounded.chunks_exact(count)) {
-        let (mut at, mut numbers) = (0, numbers.iter());
-        for (column, width) in columns.iter().zip(&widths) {
-            if estimated(column)
-                && let Some(number) = numbers.next()
-            {
-                row[at] = column.scaled(Some(*number).filter(|number| !number.is_nan()));
-            }
-            at += width;
-        }
-    }
-    part.unbounded = Vec::new();
 }
 
 /// Where the noise hides the values of a column, the estimate is spent all the same, and a run that

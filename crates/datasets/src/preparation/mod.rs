@@ -30,6 +30,7 @@ pub use n_grams::NGrams;
 pub use picture::Picture;
 pub use scattering::Scattering;
 pub use subwords::{SplitText, Subwords};
+pub(crate) use table::scale_estimated;
 pub use table::{
     Column, Cycle, Encoding, Missing, MissingValues, NumberFormat, TablePreparation, Value,
     is_format, iso, names, seconds,
@@ -37,6 +38,8 @@ pub use table::{
 pub use word_means::WordMeans;
 pub use words::HashedWords;
 
+pub(crate) use super::chunk::Values;
+use super::disk::{Kept, Unit};
 use super::input_kind::InputKind;
 use super::records::{Images, RecordSet, RowLayout, Rows, Targets, Tokens};
 use super::word_vectors::WordVectors;
@@ -216,6 +219,72 @@ impl Preparation {
         })
     }
 
+    /// What becomes of prepared values before they are kept on a disk: features are computed once.
+    pub(crate) fn kept(&self, values: Values) -> Values {
+        match &self.input {
+            InputPreparation::Scattering(scattering) => Values {
+                cells: scattering.compute(&values.bytes),
+                ..Values::default()
+            },
+            _ => values,
+        }
+    }
+
+    /// What values are kept.
+    pub(crate) fn unit(&self) -> Unit {
+        match &self.input {
+            InputPreparation::Picture(_) => Unit::Bytes,
+            InputPreparation::Words(_)
+            | InputPreparation::Characters(_)
+            | InputPreparation::Subwords(_) => Unit::Tokens,
+            InputPreparation::Counts(_) => Unit::SomeCells,
+            _ => Unit::Cells,
+        }
+    }
+
+    /// Records as they were read, wherever they are.
+    pub(crate) fn records_kept(
+        &self,
+        kept: Kept,
+        vectors: Option<Arc<WordVectors>>,
+    ) -> Result<RecordSet> {
+        let disk = match kept {
+            Kept::Memory(chunk) => return self.records(chunk.values, chunk.targets, vectors),
+            Kept::Disk(disk) => disk,
+        };
+        let classes = self.classes.len();
+        let layout = match &self.input {
+            InputPreparation::Picture(picture) => {
+                let images = Images::on_disk(picture.size, picture.white, classes, disk)?;
+                return Ok(RecordSet::Images(images));
+            }
+            InputPreparation::Words(words) => {
+                let tokens = Tokens::on_disk(words.length, words.vocabulary, classes, disk)?;
+                return Ok(RecordSet::Tokens(tokens));
+            }
+            InputPreparation::Subwords(subwords) => {
+                let (length, vocabulary) = (subwords.length, subwords.vocabulary);
+                let tokens = Tokens::on_disk(length, vocabulary, classes, disk)?;
+                return Ok(RecordSet::Tokens(tokens));
+            }
+            InputPreparation::Characters(characters) => {
+                let (length, vocabulary) = (characters.length, characters.vocabulary());
+                let tokens = Tokens::on_disk(length, vocabulary, classes, disk)?;
+                return Ok(RecordSet::Tokens(tokens));
+            }
+            InputPreparation::FirstWords(words) => words.layout(vectors.context(NO_VECTORS)?)?,
+            InputPreparation::Scattering(scattering) => RowLayout::Numbers(scattering.width()),
+            InputPreparation::WordMeans(means) => {
+                means.check(vectors.as_deref().context(NO_VECTORS)?)?;
+                RowLayout::Numbers(means.dimension)
+            }
+            InputPreparation::NGrams(grams) => RowLayout::Numbers(grams.buckets),
+            InputPreparation::Counts(counts) => RowLayout::Sparse(counts.buckets, Arc::default()),
+            InputPreparation::Table(table) => table.layout()?,
+        };
+        Ok(RecordSet::Rows(Rows::on_disk(layout, classes, disk)?))
+    }
+
     /// Prepares one input and appends it.
     pub(crate) fn push(
         &self,
@@ -269,16 +338,3 @@ impl Preparation {
 }
 
 const NO_VECTORS: &str = "the words are replaced by public vectors, which were not loaded";
-
-/// Prepared values, of which one kind is in use.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Values {
-    /// Images.
-    pub bytes: Vec<u8>,
-    /// Tokens.
-    pub tokens: Vec<u16>,
-    /// Cells of rows.
-    pub cells: Vec<f32>,
-    /// Where the cells of each record end, if they are not equally many.
-    pub ends: Vec<usize>,
-}

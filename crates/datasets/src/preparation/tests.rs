@@ -331,12 +331,13 @@ fn chunks_hold_every_record_once_and_in_order() {
     };
     let device = Default::default();
     let sizes: Vec<usize> = chunks(&rows, 4, &device)
-        .map(|batch| batch.inputs.dims()[0])
+        .map(|batch| batch.unwrap().inputs.dims()[0])
         .collect();
     assert_eq!(sizes, [4, 4, 3]);
     let first: Vec<f32> = chunks(&rows, 4, &device)
         .flat_map(|batch| {
             batch
+                .unwrap()
                 .inputs
                 .narrow(1, 0, 1)
                 .into_data()

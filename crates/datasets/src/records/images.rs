@@ -1,12 +1,15 @@
 //! Images of one size, a byte for each value.
 
-use super::{Targets, check};
+use super::partly_on_disk::{self, PartlyOnDisk};
+use super::{Chunk, Targets, check};
 use crate::Labelled;
+use crate::disk::DiskRecords;
 use crate::image_size::ImageSize;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
-use tacita::{Records, Units};
+use sha2::{Digest, Sha256};
+use tacita::{ReadRecords, Records, Units, UnreadableRecords};
 
 /// Images with their classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +21,8 @@ pub struct Images {
     /// Channel by channel, row by row.
     pixels: Vec<u8>,
     targets: Targets,
+    /// Records that come before those in memory.
+    disk: Option<DiskRecords>,
 }
 
 impl Images {
@@ -38,6 +43,21 @@ impl Images {
             classes,
             pixels,
             targets,
+            disk: None,
+        })
+    }
+
+    /// Records on a disk.
+    pub(crate) fn on_disk(
+        size: ImageSize,
+        white: u8,
+        classes: usize,
+        disk: DiskRecords,
+    ) -> Result<Self> {
+        let none = disk.no_targets().clone();
+        Ok(Self {
+            disk: Some(disk),
+            ..Self::new(size, white, classes, Vec::new(), none)?
         })
     }
 
@@ -56,8 +76,16 @@ impl Images {
         self.targets.classes()
     }
 
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        hash.update(&self.pixels);
+    }
+
     /// The same records with others after them.
     pub(super) fn followed_by(mut self, others: &Self) -> Result<Self> {
+        ensure!(
+            others.disk.is_none(),
+            "only records in memory can follow others"
+        );
         ensure!(
             self.size == others.size && self.white == others.white,
             "images of another kind"
@@ -79,15 +107,54 @@ impl Images {
     }
 }
 
+impl PartlyOnDisk for Images {
+    fn disk(&self) -> Option<&DiskRecords> {
+        self.disk.as_ref()
+    }
+
+    fn in_memory(&self) -> Self {
+        Self {
+            disk: None,
+            ..self.clone()
+        }
+    }
+
+    fn of_chunk(&self, chunk: Chunk) -> Result<Self> {
+        let pixels = chunk.values.bytes;
+        Self::new(self.size, self.white, self.classes, pixels, chunk.targets)
+    }
+
+    fn with(self, others: &Self) -> Result<Self> {
+        self.followed_by(others)
+    }
+}
+
 impl Records for Images {
     type Batch = Labelled<Tensor<4>>;
 
     fn count(&self) -> usize {
-        self.targets.len()
+        self.disk.as_ref().map_or(0, DiskRecords::count) + self.targets.len()
     }
 
     fn weight(&self, index: usize) -> f32 {
-        self.targets.weight(index)
+        match &self.disk {
+            Some(disk) => partly_on_disk::weight(disk, index, &self.targets),
+            None => self.targets.weight(index),
+        }
+    }
+
+    fn read(
+        &self,
+        indices: &[usize],
+        device: &Device,
+    ) -> Result<ReadRecords<Self::Batch>, UnreadableRecords> {
+        partly_on_disk::read(self, indices, device)
+    }
+
+    fn read_ahead(&self, next: &mut dyn FnMut() -> Vec<usize>) {
+        if let Some(disk) = &self.disk {
+            disk.read_ahead(next());
+        }
     }
 
     fn units(&self) -> Option<&Units> {
@@ -95,6 +162,9 @@ impl Records for Images {
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {
+        if self.disk.is_some() {
+            return partly_on_disk::batch(self, indices, device);
+        }
         let values = self.size.values();
         let images = indices
             .iter()

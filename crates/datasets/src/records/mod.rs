@@ -1,22 +1,28 @@
-//! Records in memory: small, and quick to turn into a batch.
+//! Records, small and quick to turn into a batch: in memory, or the first of them on a disk.
 
 mod images;
+mod partly_on_disk;
 mod rows;
 mod standard;
-mod targets;
 mod tokens;
 
+use crate::chunk::Chunk;
 pub use crate::image_size::ImageSize;
+pub use crate::targets::Targets;
 pub use images::Images;
 pub use rows::{RowLayout, Rows};
 pub use standard::{Cell, ROW_LENGTH, Standard, moments, moments_length};
-pub use targets::Targets;
 pub use tokens::Tokens;
 
+use crate::disk::DiskRecords;
+use crate::target::TargetKind;
 use anyhow::{Result, bail, ensure};
 use burn::tensor::Device;
+use partly_on_disk::PartlyOnDisk;
 use serde::{Deserialize, Serialize};
-use tacita::Records;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use tacita::{Records, Units, UnreadableRecords};
 
 /// The records of a data set, by kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,11 +58,45 @@ pub enum Shape {
 impl RecordSet {
     /// How many records there really are, which is private for training data.
     pub fn count(&self) -> usize {
-        self.targets().len()
+        match self {
+            Self::Images(images) => images.count(),
+            Self::Tokens(tokens) => tokens.count(),
+            Self::Rows(rows) => rows.count(),
+        }
     }
 
-    /// What is to be predicted of each record.
-    pub fn targets(&self) -> &Targets {
+    /// What is to be predicted of each record; of those on a disk it is read.
+    pub fn targets(&self) -> Result<Cow<'_, Targets>> {
+        let in_memory = self.in_memory();
+        let Some(disk) = self.disk() else {
+            return Ok(Cow::Borrowed(in_memory));
+        };
+        let mut all = disk.targets()?;
+        all.append(in_memory)?;
+        Ok(Cow::Owned(all))
+    }
+
+    /// Which records are of one person; none if each is a unit of its own.
+    pub fn people(&self) -> Option<&Units> {
+        self.in_memory().people()
+    }
+
+    /// The kind of what is to be predicted.
+    pub fn target(&self) -> TargetKind {
+        self.in_memory().kind()
+    }
+
+    /// Those on a disk, which come first.
+    fn disk(&self) -> Option<&DiskRecords> {
+        match self {
+            Self::Images(images) => images.disk(),
+            Self::Tokens(tokens) => tokens.disk(),
+            Self::Rows(rows) => rows.disk(),
+        }
+    }
+
+    /// Those of the records in memory.
+    fn in_memory(&self) -> &Targets {
         match self {
             Self::Images(images) => images.targets(),
             Self::Tokens(tokens) => tokens.targets(),
@@ -64,9 +104,31 @@ impl RecordSet {
         }
     }
 
-    /// The class of each record; none if something else is to be predicted.
+    /// The class of each record in memory; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
-        self.targets().classes()
+        self.in_memory().classes()
+    }
+
+    /// A SHA-256 over the records, in their order, with which processes of one run see that they read the same. As private
+    /// as the records.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        // One that cannot be read ends the run later.
+        for chunk in self
+            .disk()
+            .into_iter()
+            .flat_map(DiskRecords::chunks)
+            .flatten()
+        {
+            chunk.digest(&mut hash);
+        }
+        match self {
+            Self::Images(images) => images.digest(&mut hash),
+            Self::Tokens(tokens) => tokens.digest(&mut hash),
+            Self::Rows(rows) => rows.digest(&mut hash),
+        }
+        self.in_memory().digest(&mut hash);
+        hash.finalize().into()
     }
 
     /// The same records with others of the same kind after them.
@@ -99,11 +161,12 @@ pub fn chunks<'a, R: Records>(
     records: &'a R,
     size: usize,
     device: &'a Device,
-) -> impl Iterator<Item = R::Batch> + 'a {
+) -> impl Iterator<Item = Result<R::Batch, UnreadableRecords>> + 'a {
     let size = size.max(1);
     (0..records.count()).step_by(size).map(move |start| {
         let end = (start + size).min(records.count());
-        records.batch(&(start..end).collect::<Vec<_>>(), device)
+        let indices: Vec<usize> = (start..end).collect();
+        Ok(records.read(&indices, device)?.batch)
     })
 }
 
@@ -116,13 +179,13 @@ pub fn chunks_of_one_size<'a, R: Records>(
     records: &'a R,
     size: usize,
     device: &'a Device,
-) -> impl Iterator<Item = (R::Batch, usize)> + 'a {
+) -> impl Iterator<Item = Result<(R::Batch, usize), UnreadableRecords>> + 'a {
     let size = size.max(1);
     (0..records.count()).step_by(size).map(move |start| {
         let end = (start + size).min(records.count());
         let mut indices: Vec<usize> = (start..end).collect();
         indices.resize(size, start);
-        (records.batch(&indices, device), end - start)
+        Ok((records.read(&indices, device)?.batch, end - start))
     })
 }
 

@@ -1,15 +1,18 @@
 //! Rows of a table or of a text's counts, kept short and widened batch by batch.
 
+use super::partly_on_disk::{self, PartlyOnDisk};
 use super::standard::{Cell, Standard};
-use super::{Targets, check};
+use super::{Chunk, Targets, check};
 use crate::Labelled;
+use crate::disk::DiskRecords;
 use crate::random::SplitMix;
 use crate::word_vectors::WordVectors;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
+use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::sync::Arc;
-use tacita::{Records, Units};
+use tacita::{ReadRecords, Records, Units, UnreadableRecords};
 
 /// How the cells of a record become its row.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,6 +130,8 @@ pub struct Rows {
     /// runs may use the same features.
     cells: Arc<Vec<f32>>,
     targets: Targets,
+    /// Records that come before those in memory.
+    disk: Option<DiskRecords>,
 }
 
 impl Rows {
@@ -154,6 +159,16 @@ impl Rows {
             classes,
             cells,
             targets,
+            disk: None,
+        })
+    }
+
+    /// Records on a disk.
+    pub(crate) fn on_disk(layout: RowLayout, classes: usize, disk: DiskRecords) -> Result<Self> {
+        let none = disk.no_targets().clone();
+        Ok(Self {
+            disk: Some(disk),
+            ..Self::new(layout, classes, Vec::new(), none)?
         })
     }
 
@@ -162,12 +177,12 @@ impl Rows {
         self.layout.width()
     }
 
-    /// What is to be predicted of each record.
+    /// What is to be predicted of each record in memory.
     pub fn targets(&self) -> &Targets {
         &self.targets
     }
 
-    /// The class of each record; none if something else is to be predicted.
+    /// The class of each record in memory; none if something else is to be predicted.
     pub fn labels(&self) -> &[u16] {
         self.targets.classes()
     }
@@ -180,7 +195,22 @@ impl Rows {
         }
     }
 
-    /// A record's row.
+    /// The rows of all records, in order.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Result<Vec<f32>, UnreadableRecords>> + '_ {
+        partly_on_disk::parts(self).flat_map(|part| {
+            let (part, error) = match part {
+                Ok(part) => (Some(part), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            let rows = part.into_iter().flat_map(|part| {
+                let count = part.targets.len();
+                (0..count).map(move |index| Ok(part.row(index)))
+            });
+            rows.chain(error)
+        })
+    }
+
+    /// The row of a record in memory.
     pub(crate) fn row(&self, index: usize) -> Vec<f32> {
         let mut row = Vec::with_capacity(self.width());
         self.layout
@@ -190,11 +220,28 @@ impl Rows {
 
     /// The same records in another layout of as many cells each.
     pub(crate) fn laid_out(self, layout: RowLayout) -> Result<Self> {
-        Self::new(layout, self.classes, self.cells, self.targets)
+        Ok(Self {
+            disk: self.disk,
+            ..Self::new(layout, self.classes, self.cells, self.targets)?
+        })
+    }
+
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        if let RowLayout::Sparse(_, ends) = &self.layout {
+            ends.iter()
+                .for_each(|end| hash.update((*end as u64).to_le_bytes()));
+        }
+        self.cells
+            .iter()
+            .for_each(|cell| hash.update(cell.to_le_bytes()));
     }
 
     /// The same records with others after them.
     pub(super) fn followed_by(mut self, others: &Self) -> Result<Self> {
+        ensure!(
+            others.disk.is_none(),
+            "only records in memory can follow others"
+        );
         let before = self.cells.len();
         self.layout = match (self.layout, &others.layout) {
             (RowLayout::Sparse(width, ends), RowLayout::Sparse(other, more)) if width == *other => {
@@ -222,15 +269,57 @@ impl Rows {
     }
 }
 
+impl PartlyOnDisk for Rows {
+    fn disk(&self) -> Option<&DiskRecords> {
+        self.disk.as_ref()
+    }
+
+    fn in_memory(&self) -> Self {
+        Self {
+            disk: None,
+            ..self.clone()
+        }
+    }
+
+    fn of_chunk(&self, chunk: Chunk) -> Result<Self> {
+        let layout = match &self.layout {
+            RowLayout::Sparse(width, _) => RowLayout::Sparse(*width, Arc::new(chunk.values.ends)),
+            layout => layout.clone(),
+        };
+        Self::new(layout, self.classes, chunk.values.cells, chunk.targets)
+    }
+
+    fn with(self, others: &Self) -> Result<Self> {
+        self.followed_by(others)
+    }
+}
+
 impl Records for Rows {
     type Batch = Labelled<Tensor<2>>;
 
     fn count(&self) -> usize {
-        self.targets.len()
+        self.disk.as_ref().map_or(0, DiskRecords::count) + self.targets.len()
     }
 
     fn weight(&self, index: usize) -> f32 {
-        self.targets.weight(index)
+        match &self.disk {
+            Some(disk) => partly_on_disk::weight(disk, index, &self.targets),
+            None => self.targets.weight(index),
+        }
+    }
+
+    fn read(
+        &self,
+        indices: &[usize],
+        device: &Device,
+    ) -> Result<ReadRecords<Self::Batch>, UnreadableRecords> {
+        partly_on_disk::read(self, indices, device)
+    }
+
+    fn read_ahead(&self, next: &mut dyn FnMut() -> Vec<usize>) {
+        if let Some(disk) = &self.disk {
+            disk.read_ahead(next());
+        }
     }
 
     fn units(&self) -> Option<&Units> {
@@ -238,6 +327,9 @@ impl Records for Rows {
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {
+        if self.disk.is_some() {
+            return partly_on_disk::batch(self, indices, device);
+        }
         let records = indices
             .iter()
             .map(|&index| &self.cells[self.layout.place(index)]);

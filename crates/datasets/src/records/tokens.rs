@@ -1,11 +1,14 @@
 //! Token sequences of one length.
 
-use super::{Targets, check};
+use super::partly_on_disk::{self, PartlyOnDisk};
+use super::{Chunk, Targets, check};
 use crate::Labelled;
+use crate::disk::DiskRecords;
 use crate::random::SplitMix;
 use anyhow::{Result, ensure};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use tacita::{Records, Units};
+use sha2::{Digest, Sha256};
+use tacita::{ReadRecords, Records, Units, UnreadableRecords};
 
 /// Token sequences with their classes; token 0 is padding.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +18,8 @@ pub struct Tokens {
     classes: usize,
     tokens: Vec<u16>,
     targets: Targets,
+    /// Records that come before those in memory.
+    disk: Option<DiskRecords>,
 }
 
 impl Tokens {
@@ -38,6 +43,21 @@ impl Tokens {
             classes,
             tokens,
             targets,
+            disk: None,
+        })
+    }
+
+    /// Records on a disk.
+    pub(crate) fn on_disk(
+        length: usize,
+        vocabulary: usize,
+        classes: usize,
+        disk: DiskRecords,
+    ) -> Result<Self> {
+        let none = disk.no_targets().clone();
+        Ok(Self {
+            disk: Some(disk),
+            ..Self::new(length, vocabulary, classes, Vec::new(), none)?
         })
     }
 
@@ -61,8 +81,18 @@ impl Tokens {
         self.targets.classes()
     }
 
+    pub(super) fn digest(&self, hash: &mut Sha256) {
+        self.tokens
+            .iter()
+            .for_each(|token| hash.update(token.to_le_bytes()));
+    }
+
     /// The same records with others after them.
     pub(super) fn followed_by(mut self, others: &Self) -> Result<Self> {
+        ensure!(
+            others.disk.is_none(),
+            "only records in memory can follow others"
+        );
         ensure!(
             self.length == others.length && self.vocabulary == others.vocabulary,
             "token sequences of another kind"
@@ -78,15 +108,59 @@ impl Tokens {
     }
 }
 
+impl PartlyOnDisk for Tokens {
+    fn disk(&self) -> Option<&DiskRecords> {
+        self.disk.as_ref()
+    }
+
+    fn in_memory(&self) -> Self {
+        Self {
+            disk: None,
+            ..self.clone()
+        }
+    }
+
+    fn of_chunk(&self, chunk: Chunk) -> Result<Self> {
+        Self::new(
+            self.length,
+            self.vocabulary,
+            self.classes,
+            chunk.values.tokens,
+            chunk.targets,
+        )
+    }
+
+    fn with(self, others: &Self) -> Result<Self> {
+        self.followed_by(others)
+    }
+}
+
 impl Records for Tokens {
     type Batch = Labelled<Tensor<2, Int>>;
 
     fn count(&self) -> usize {
-        self.targets.len()
+        self.disk.as_ref().map_or(0, DiskRecords::count) + self.targets.len()
     }
 
     fn weight(&self, index: usize) -> f32 {
-        self.targets.weight(index)
+        match &self.disk {
+            Some(disk) => partly_on_disk::weight(disk, index, &self.targets),
+            None => self.targets.weight(index),
+        }
+    }
+
+    fn read(
+        &self,
+        indices: &[usize],
+        device: &Device,
+    ) -> Result<ReadRecords<Self::Batch>, UnreadableRecords> {
+        partly_on_disk::read(self, indices, device)
+    }
+
+    fn read_ahead(&self, next: &mut dyn FnMut() -> Vec<usize>) {
+        if let Some(disk) = &self.disk {
+            disk.read_ahead(next());
+        }
     }
 
     fn units(&self) -> Option<&Units> {
@@ -94,6 +168,9 @@ impl Records for Tokens {
     }
 
     fn batch(&self, indices: &[usize], device: &Device) -> Self::Batch {
+        if self.disk.is_some() {
+            return partly_on_disk::batch(self, indices, device);
+        }
         let mut tokens = Vec::with_capacity(indices.len() * self.length);
         for &index in indices {
             let record = &self.tokens[index * self.length..][..self.length];

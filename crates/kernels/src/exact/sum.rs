@@ -157,6 +157,11 @@ impl Sum {
         }
     }
 
+    /// The steps of each coordinate, to be added to those of sums that lie elsewhere.
+    pub fn into_long_steps(self) -> Vec<i64> {
+        self.steps.into_long()
+    }
+
     /// The coordinates of parts that lie side by side in the rows of a matrix of `depth` rows, one sum
     /// for each of the `widths`.
     ///

@@ -5,10 +5,12 @@ mod clock;
 mod data_clock;
 mod epoch;
 mod measure;
+mod on_disk;
 mod scaling;
 mod step;
 mod synthetic;
 mod table;
+mod table_of_numbers;
 mod units;
 mod workload;
 
@@ -37,6 +39,8 @@ enum What {
     Epoch(epoch::EpochArgs),
     /// Time per step as the batch and the model grow
     Scaling(scaling::ScalingArgs),
+    /// A step on records that are read from a disk, beside one on records in memory
+    OnDisk(on_disk::OnDiskArgs),
 }
 
 impl Args {
@@ -47,6 +51,7 @@ impl Args {
             What::Units(args) => args.threads,
             What::Epoch(args) => args.threads,
             What::Scaling(args) => args.threads,
+            What::OnDisk(args) => args.threads,
         }
     }
 }
@@ -120,6 +125,7 @@ pub fn run(args: &Args) -> Result<()> {
         What::Units(args) => units::run(args),
         What::Epoch(args) => epoch::run(args),
         What::Scaling(args) => scaling::run(args),
+        What::OnDisk(args) => on_disk::run(args),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::fresh_key::KeyError;
 use tacita_accounting::LedgerError;
 use thiserror::Error;
 
@@ -25,6 +26,27 @@ pub enum LedgerFileError {
         /// The file.
         path: PathBuf,
     },
+    /// The process that began or resumed the run last may still run.
+    #[error(
+        "another process has {path}, perhaps on another machine: {claim} is its claim, and it did not end in order. If you are sure that it is dead, resume with --take-over; nothing was released by this one"
+    )]
+    MayBeRunning {
+        /// The ledger.
+        path: PathBuf,
+        /// The claim.
+        claim: PathBuf,
+    },
+    /// Another process has claimed the run since.
+    #[error(
+        "another process has taken over {path}, so this one stops; nothing of this round was released by it"
+    )]
+    TakenOver {
+        /// The ledger.
+        path: PathBuf,
+    },
+    /// There was no number for a claim.
+    #[error(transparent)]
+    Claim(KeyError),
     /// The system failed.
     #[error("cannot {action} the ledger {path}: {source}; nothing of this round was released")]
     Io {

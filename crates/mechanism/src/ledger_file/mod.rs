@@ -25,6 +25,7 @@
 //! truncated looks the same. (Whole lines removed from the end leave no trace in the file; a
 //! checkpoint ahead of its ledger gives that away.)
 
+mod claim;
 mod contents;
 mod error;
 mod label;
@@ -39,6 +40,8 @@ use std::time::UNIX_EPOCH;
 
 use tacita_accounting::{Ledger, Round};
 
+use claim::Claim;
+pub use claim::take_over;
 use contents::Contents;
 pub use error::LedgerFileError;
 pub use label::{AccountOfRun, Binding, LedgerLabel, SealedCanaries, SearchKind, SearchOfRun};
@@ -63,6 +66,8 @@ pub struct LedgerFile {
     files: BTreeMap<String, String>,
     published: bool,
     usable: bool,
+    /// None while only a line is added to the ledger of a run that has ended.
+    claim: Option<Claim>,
 }
 
 impl LedgerFile {
@@ -84,6 +89,7 @@ impl LedgerFile {
             _ => io_error("create", path)(source),
         })?;
         let file = Locked::new(file, path)?;
+        let claim = Claim::make(path)?;
         let header = Header {
             tacita_ledger: FORMAT,
             private,
@@ -103,6 +109,7 @@ impl LedgerFile {
             files: BTreeMap::new(),
             published: false,
             usable: true,
+            claim: Some(claim),
         };
         ledger.write(&line)?;
         sync_directory(path).map_err(io_error("create", path))?;
@@ -111,28 +118,40 @@ impl LedgerFile {
 
     /// Opens the ledger of a run that stopped or died, under the same plan and kind of keys.
     pub fn open(path: &Path, plan: &Ledger, private: bool) -> Result<Self, LedgerFileError> {
-        Self::open_if(path, |header| {
-            if header.plan != *plan {
-                return Err(LedgerFileError::OtherPlan { path: path.into() });
-            }
-            if header.private != private {
-                let private = header.private;
-                return Err(LedgerFileError::OtherKeys {
-                    path: path.into(),
-                    private,
-                });
-            }
-            Ok(())
-        })
+        Self::open_if(
+            path,
+            |path| Claim::make(path).map(Some),
+            |header| {
+                if header.plan != *plan {
+                    return Err(LedgerFileError::OtherPlan { path: path.into() });
+                }
+                if header.private != private {
+                    let private = header.private;
+                    return Err(LedgerFileError::OtherKeys {
+                        path: path.into(),
+                        private,
+                    });
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Opens a ledger whose first line passes a check, to add a line to that of a run that has ended.
+    fn open_ended(path: &Path) -> Result<Self, LedgerFileError> {
+        Self::open_if(path, |_| Ok(None), |_| Ok(()))
     }
 
     /// Opens a ledger whose first line passes a check.
     fn open_if(
         path: &Path,
+        claim: impl FnOnce(&Path) -> Result<Option<Claim>, LedgerFileError>,
         check: impl FnOnce(&Header) -> Result<(), LedgerFileError>,
     ) -> Result<Self, LedgerFileError> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let mut file = Locked::new(opened.map_err(io_error("open", path))?, path)?;
+        // Before anything is read: what an earlier process wrote until then counts, and nothing after.
+        let claim = claim(path)?;
         let mut bytes = Vec::new();
         file.0
             .read_to_end(&mut bytes)
@@ -154,6 +173,7 @@ impl LedgerFile {
             files: contents.files,
             published: contents.published,
             usable: true,
+            claim,
         };
         if contents.torn {
             // The torn line becomes the block it counts as. Dying here leaves it torn.
@@ -266,14 +286,21 @@ impl LedgerFile {
         // After a failed synchronisation the system may drop what it failed to write and report
         // success the next time, so there is no second try.
         self.usable = false;
+        self.check_claim()?;
         let file = &mut self.file.0;
         let written = file.write_all(line.as_bytes()).and_then(|()| {
             hide_time(file);
             file.sync_data()
         });
         written.map_err(io_error("write", &self.path))?;
+        // Now that it is on the disk: see `claim.rs`.
+        self.check_claim()?;
         self.usable = true;
         Ok(())
+    }
+
+    fn check_claim(&self) -> Result<(), LedgerFileError> {
+        self.claim.as_ref().map_or(Ok(()), Claim::check)
     }
 }
 

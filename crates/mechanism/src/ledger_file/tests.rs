@@ -232,6 +232,64 @@ fn a_second_writer_is_refused() {
     LedgerFile::open(&path, &plan, true).unwrap();
 }
 
+/// As on two machines whose file system keeps no lock between them.
+#[test]
+fn a_process_that_was_taken_over_writes_nothing_that_counts() {
+    let directory = Directory::new("taken-over");
+    let path = directory.file("run");
+    let plan = plan(300);
+    let mut old = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
+    for round in 0..4 {
+        old.admit(round).unwrap();
+    }
+    let before = std::fs::read(&path).unwrap();
+    old.file.0.unlock().unwrap();
+    take_over(&path).unwrap();
+    let mut new = LedgerFile::open(&path, &plan, true).unwrap();
+    // What the old one had reserved is spent, so it may make it; it gets no more.
+    let reserved = new.next_round();
+    for round in 4..reserved {
+        old.admit(round).unwrap();
+    }
+    let refused = old.admit(reserved);
+    assert!(
+        matches!(refused, Err(LedgerFileError::TakenOver { .. })),
+        "{refused:?}"
+    );
+    let refused = old.admit(reserved);
+    assert!(matches!(refused, Err(LedgerFileError::Unusable { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    old.close().unwrap();
+    for round in reserved..300 {
+        new.admit(round).unwrap();
+    }
+    assert_eq!(new.close().unwrap(), plan);
+    assert_eq!(read_ledger_file(&path).unwrap().released, plan);
+    assert_eq!(
+        std::fs::read_dir(&directory.0).unwrap().count(),
+        1,
+        "no claim is left"
+    );
+}
+
+/// The other process claims while the entry is on its way to the disk.
+#[test]
+fn an_entry_that_is_overtaken_by_a_claim_does_not_count() {
+    let directory = Directory::new("overtaken");
+    let path = directory.file("run");
+    let plan = plan(10);
+    let mut old = LedgerFile::create(&path, &plan, true, LedgerLabel::default()).unwrap();
+    let claim = old.claim.take();
+    take_over(&path).unwrap();
+    // Without the look before the entry is written, only the one after it is left.
+    old.reserve_block().unwrap();
+    old.claim = claim;
+    assert!(matches!(
+        old.check_claim(),
+        Err(LedgerFileError::TakenOver { .. })
+    ));
+}
+
 #[test]
 fn existing_files_other_plans_and_other_keys_are_refused() {
     let directory = Directory::new("refused");

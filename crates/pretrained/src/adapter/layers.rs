@@ -1,7 +1,7 @@
 //! The layers of a network under their names in the hub's files: what loading, saving, freezing and adapters share.
 
 use super::Projection;
-use crate::load::Layout;
+use crate::layout::Layout;
 use burn::module::Module;
 use tacita::layers::{Embedding, LayerNorm, Linear, RmsNorm};
 

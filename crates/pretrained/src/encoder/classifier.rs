@@ -3,7 +3,8 @@
 use super::{Architecture, Encoder, EncoderSizes};
 use crate::adapter::{Kind, Layer, Network, Place};
 use crate::error::PretrainedError;
-use crate::load::{Layout, Loader};
+use crate::layout::Layout;
+use crate::load::Loader;
 use burn::module::{Module, Param};
 use burn::nn::Initializer;
 use burn::tensor::{Device, Int, Tensor};

@@ -139,7 +139,9 @@ class BracketArray:
             return np.where(below, np.nextafter(upper, upper.dtype.type(np.inf)), upper)
         from .errors import ArgumentError
 
-        raise ArgumentError(f"dtype: {upper.dtype} would round proved upper ends down; take a floating-point type")
+        raise ArgumentError(
+            f"dtype: {upper.dtype} would round proved upper ends down; take a floating-point type"
+        )
 
     def __repr__(self) -> str:
         return f"BracketArray(lower={self._lower!r}, upper={self._upper!r})"

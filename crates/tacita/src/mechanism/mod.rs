@@ -6,6 +6,7 @@
 //! | `search/` | certifies a search over several plans, and draws its secret coins |
 //! | `session/` | releases it, in the only order there is: draw, clip, ledger, noise |
 //! | `account/` | the total of several runs on the same records, reserved before each of them begins |
+//! | `ranks/` | several processes that train together: agreements, sums of whole numbers, what the first one says |
 //! | `masks.rs` | draws dropout masks: secret coins of each record |
 //! | `initial_weights/` | draws initial weights |
 //!
@@ -20,6 +21,7 @@ pub(crate) mod account;
 pub(crate) mod initial_weights;
 pub(crate) mod masks;
 pub(crate) mod plan;
+pub mod ranks;
 pub(crate) mod schedule;
 pub(crate) mod search;
 pub mod session;

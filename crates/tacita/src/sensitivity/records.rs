@@ -3,6 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use tacita_mechanism::sampling::Units;
+use thiserror::Error;
 
 /// A data set of sensitive records. One record is the unit of privacy, unless the records say which unit they
 /// belong to ([`Records::units`]).
@@ -67,6 +68,45 @@ pub trait Records {
     /// One synthetic record for each seed, of the right shape and type, made without reading any
     /// record. The start-up checks run on these, so that they cannot leak.
     fn synthetic(&self, seeds: &[u64], device: &Device) -> Self::Batch;
+
+    /// The records at the given positions and how much each counts, where they may have to be read first. The engine
+    /// asks for them in this way; records in memory have nothing to add to it.
+    ///
+    /// What fails may be a disk, never a record: whether a step is made must not depend on what a record holds.
+    fn read(
+        &self,
+        indices: &[usize],
+        device: &Device,
+    ) -> Result<ReadRecords<Self::Batch>, UnreadableRecords> {
+        Ok(ReadRecords {
+            batch: self.batch(indices, device),
+            weights: indices.iter().map(|index| self.weight(*index)).collect(),
+        })
+    }
+
+    /// Told before a step reads its records which ones the step after it takes, so that these can be read from a disk
+    /// in the meantime. `next` draws them, none after the last step; records in memory leave it alone.
+    ///
+    /// The draw of a step is a function of the key and the step, so an early look at it changes nothing. It is as
+    /// private as that of the present step.
+    fn read_ahead(&self, _next: &mut dyn FnMut() -> Vec<usize>) {}
+}
+
+/// Some records, read.
+#[derive(Debug)]
+pub struct ReadRecords<Batch> {
+    /// The batch, as the model takes it.
+    pub batch: Batch,
+    /// How much each record counts ([`Records::weight`]).
+    pub weights: Vec<f32>,
+}
+
+/// Records that could not be read from where they are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the records cannot be read: {problem}")]
+pub struct UnreadableRecords {
+    /// What is wrong with the disk or the file, in words that quote nothing of a record.
+    pub problem: String,
 }
 
 /// A model that gives one loss per record.

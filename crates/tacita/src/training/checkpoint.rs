@@ -108,6 +108,16 @@ impl Checkpoint {
         })
     }
 
+    /// The contents of the file, for a process that takes the place of this one's run.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        self.bytes().map_err(in_message)
+    }
+
+    /// A checkpoint from such contents.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Self, CheckpointError> {
+        Self::parse(bytes).map_err(in_message)
+    }
+
     fn bytes(&self) -> Result<Vec<u8>, String> {
         let scalars = Scalars {
             tacita_checkpoint: FORMAT,
@@ -202,6 +212,11 @@ impl Checkpoint {
             parameters,
         })
     }
+}
+
+fn in_message(why: String) -> CheckpointError {
+    let path = "the state of the first rank".into();
+    CheckpointError::Damaged { path, why }
 }
 
 /// Vectors of one kind, numbered.

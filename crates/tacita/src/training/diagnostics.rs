@@ -5,7 +5,7 @@
 //! whoever reads a diagnosis has read the records.
 
 use crate::mechanism::sampling::Units;
-use crate::mechanism::session::Session;
+use crate::mechanism::session::{Session, SessionError};
 use crate::sensitivity::clipping::{Clipper, FiniteGradients};
 use crate::sensitivity::gradient::{Grid, Weights};
 use crate::sensitivity::parameters::Parameter;
@@ -78,7 +78,7 @@ impl Probe {
         model: &M,
         records: &D,
         device: &Device,
-    ) -> Result<Option<Diagnosis>, PassError> {
+    ) -> Result<Option<Diagnosis>, SessionError> {
         let step = session.next_step();
         if session.is_private() || !step.is_multiple_of(self.every) {
             return Ok(None);
@@ -97,7 +97,7 @@ impl Probe {
             .map_or_else(|| records.count(), Units::count);
         let units: Vec<usize> = (0..self.records.min(count)).collect();
         for pass in session.passes(records, &units) {
-            let batch = records.batch(&pass.indices, device);
+            let batch = records.read(&pass.indices, device)?.batch;
             let losses = |model: &M| {
                 let mut masks = session.masks(&pass.indices);
                 masks.during(|| model.losses(batch))

@@ -16,6 +16,7 @@ mod modules;
 mod online;
 mod passes;
 mod quantile;
+mod ranks;
 mod records;
 mod refusals;
 mod resume;

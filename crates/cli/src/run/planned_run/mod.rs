@@ -10,6 +10,7 @@ use crate::models::ModelSpec;
 use crate::run::public_facts::PublicFacts;
 use crate::run::settings::Settings;
 use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
 use tacita::ops::Precision;
 use tacita::optim::{LearningRate, Optimizer, OptimizerRule};
 use tacita::{CheckedPlan, Keys, SessionOptions, Trainer};
@@ -39,7 +40,7 @@ pub struct PlannedRun {
 }
 
 /// What a run that is resumed has committed to, as its folder says.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Committed {
     /// The scale of its noise.
     pub scale: f64,

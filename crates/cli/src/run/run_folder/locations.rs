@@ -26,6 +26,9 @@ pub struct Locations {
     /// The folder of public data sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
+    /// The folder with the copy of the records on the disk, unless that is the user's cache folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_disk: Option<PathBuf>,
     /// The initial weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<PathBuf>,
@@ -55,6 +58,9 @@ impl Locations {
             data: absolute(&settings.own_data().cloned()),
             test: absolute(&settings.test),
             data_dir: absolute(&settings.data_dir),
+            on_disk: absolute(
+                &(settings.on_disk.clone()).filter(|folder| folder.as_os_str() != Settings::CACHE),
+            ),
             start: absolute(&settings.start),
             pretrained: absolute(&settings.pretrained),
             // By name too: where the state of programs lies may change.
@@ -70,6 +76,7 @@ impl Locations {
             data: self.data.or(other.data),
             test: self.test.or(other.test),
             data_dir: self.data_dir.or(other.data_dir),
+            on_disk: self.on_disk.or(other.on_disk),
             start: self.start.or(other.start),
             pretrained: self.pretrained.or(other.pretrained),
             account: self.account.or(other.account),
@@ -192,6 +199,7 @@ impl Locations {
             settings.pretrained = self.pretrained.or(settings.pretrained.take());
         }
         settings.data_dir = self.data_dir.or(settings.data_dir.take());
+        settings.on_disk = self.on_disk.or(settings.on_disk.take());
         if settings.account.is_some() {
             let path = self.account.map(|path| path.to_string_lossy().into_owned());
             settings.account = path.or(settings.account.take());

@@ -69,6 +69,11 @@ impl RunFolder {
         }
     }
 
+    /// What a rank has that is not the first: no folder, and a path at which there can be none.
+    pub fn of_other_rank() -> Self {
+        Self::at(Path::new("/dev/null/of-another-rank"))
+    }
+
     /// The folder of an earlier run, to be resumed.
     pub fn open_to_write(path: &Path) -> Result<(Self, RunRecord)> {
         let (_, record) = Self::open(path)?;

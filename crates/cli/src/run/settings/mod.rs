@@ -31,13 +31,13 @@ pub struct Settings {
     /// A public data set, trained on as if it were private [default: digits]
     #[arg(long, value_name = "NAME", help_heading = "Data")]
     pub data: Option<Builtin>,
-    /// Your own table, CSV with a header
+    /// Your own table, CSV with a header: a file, a folder of files, or a pattern such as 'DIR/*.csv'
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub csv: Option<PathBuf>,
-    /// Your own table in Parquet
+    /// Your own table in Parquet: a file, a folder or a pattern
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub parquet: Option<PathBuf>,
-    /// Your own texts, a JSON object a line
+    /// Your own texts or table, a JSON object a line: a file, a folder or a pattern
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub jsonl: Option<PathBuf>,
     /// Your own images, a folder for each class
@@ -47,6 +47,18 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", help_heading = "Data")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_name: Option<String>,
+    /// Read records from a copy of them on the disk and not from memory, for data larger than memory. The copy is private
+    /// data at rest; DIR is where it lies, of its own or the user's cache folder
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "cache",
+        help_heading = "Data"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_disk: Option<PathBuf>,
     /// Field of the text in --jsonl
     #[arg(long, value_name = "FIELD", help_heading = "Data")]
     pub text: Option<String>,
@@ -300,7 +312,7 @@ impl Settings {
             };
         }
         first!(
-            data, csv, parquet, jsonl, images, data_name, text, text_pair, label, classes, schema, declared, about, records,
+            data, csv, parquet, jsonl, images, on_disk, data_name, text, text_pair, label, classes, schema, declared, about, records,
             person, persons, records_per_person, test, test_share, standardise, data_dir, features, preset, model, hidden, start, start_sha256,
             pretrained, pretrained_sha256, adapt, max_tokens, epsilon, delta, noise, score_noise, account, audit,
             paper_accountant, batch, epochs, steps, clipping, threshold_decay, growing_mu,

@@ -5,6 +5,9 @@ use crate::accounts;
 use std::path::PathBuf;
 
 impl Settings {
+    /// Stands for the user's cache folder, and in published settings for any folder.
+    pub(in crate::run) const CACHE: &str = "cache";
+
     /// The path of the user's own data.
     pub fn own_data(&self) -> Option<&PathBuf> {
         let own = [&self.csv, &self.parquet, &self.jsonl, &self.images];
@@ -36,6 +39,7 @@ impl Settings {
         public.pretrained = self.pretrained.as_ref().map(file);
         public.schema = self.schema.as_ref().map(file);
         public.data_dir = None;
+        public.on_disk = self.on_disk.as_ref().map(|_| Self::CACHE.into());
         public.account = self.account.as_deref().map(accounts::public_name);
         public
     }
@@ -54,6 +58,7 @@ mod tests {
             start: Some("/home/smith/weights.safetensors".into()),
             pretrained: Some("/home/smith/minilm".into()),
             data_dir: Some("/home/smith".into()),
+            on_disk: Some("/home/smith/copies".into()),
             data_name: Some("trial 7".into()),
             account: Some("/home/smith/trial.jsonl".into()),
             ..Settings::default()

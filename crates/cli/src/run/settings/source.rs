@@ -3,9 +3,12 @@
 use super::{Settings, show_hints};
 use crate::models::ModelName;
 use crate::pretrained::PretrainedBase;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
-use tacita_datasets::{BadRecords, Builtin, Features, Opened, Options, Schema, Source, TestChoice};
+use tacita_datasets::{
+    BadRecords, Builtin, Features, OnDisk, Opened, Options, Schema, Source, TestChoice,
+    cache_folder,
+};
 use tacita_pretrained::Adapt;
 
 /// Records of a person in a step unless said otherwise: more of them say little that the others do not.
@@ -37,6 +40,7 @@ impl Settings {
                 ("--public-test", self.public_test),
                 ("--public-folder-names", self.public_folder_names),
                 ("--estimate-bounds", self.estimate_bounds),
+                ("--on-disk", self.on_disk.is_some()),
             ];
             if let Some((flag, _)) = idle.iter().find(|(_, given)| *given) {
                 bail!(
@@ -225,6 +229,23 @@ impl Settings {
         })
     }
 
+    /// The folder of copies on the disk.
+    fn on_disk(&self) -> Result<Option<OnDisk>> {
+        let folder = match &self.on_disk {
+            None => return Ok(None),
+            Some(folder) if folder.as_os_str() == Self::CACHE => {
+                let cache = cache_folder().context(
+                    "the user has no cache folder; say where the copy of the records may lie: --on-disk=DIR. Nothing was \
+                     spent",
+                )?;
+                cache.join("on-disk")
+            }
+            Some(folder) => folder.clone(),
+        };
+        let again = false;
+        Ok(Some(OnDisk { folder, again }))
+    }
+
     /// How records are found and prepared.
     pub fn options(&self, quiet: bool) -> Result<Options> {
         let mut schema = match (&self.schema, &self.declared) {
@@ -265,6 +286,7 @@ impl Settings {
             subwords: None,
             data_name: self.data_name.clone(),
             bad_records: BadRecords::Drop,
+            on_disk: self.on_disk()?,
             kept_of_a_person: self.kept_of_a_person(),
         })
     }

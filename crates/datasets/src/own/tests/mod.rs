@@ -7,6 +7,7 @@ mod parquet;
 mod person;
 mod random;
 mod schema;
+mod shards;
 mod split;
 mod table;
 mod targets;

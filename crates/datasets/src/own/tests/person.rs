@@ -10,7 +10,7 @@ const VISITS: &str = "patient,age,ward,outcome\n7,50,north,well\nb,25,south,ill\
                       NA,2,north,ill\nb,30,south,well\n07,31,south,well\n";
 
 fn units(data: &DataSet) -> Vec<Vec<usize>> {
-    all(data.training.targets().people().unwrap())
+    all(data.training.people().unwrap())
 }
 
 fn all(units: &Units) -> Vec<Vec<usize>> {
@@ -83,7 +83,7 @@ fn a_person_is_never_on_both_sides_and_a_share_of_people_is_held_out() {
     };
     let data = ready(csv(format!("patient,age,ward,outcome\n{rows}"), &options));
     let test = data.test.as_ref().unwrap();
-    let (training, held_out) = (units(&data), all(test.records.targets().people().unwrap()));
+    let (training, held_out) = (units(&data), all(test.records.people().unwrap()));
     assert_eq!(training.len() + held_out.len(), 1000);
     assert!(
         training
@@ -154,7 +154,7 @@ fn only_the_first_records_of_a_person_are_kept_where_records_are_drawn() {
     let mut options = by_person("records = 4\n");
     options.kept_of_a_person = Some(1);
     let data = ready(csv(VISITS, &options));
-    assert!(data.training.targets().people().is_none());
+    assert!(data.training.people().is_none());
     let (values, labels) = rows(&data.training);
     assert_eq!((values.len(), labels), (3 * 3, vec![0, 1, 0]));
     assert_eq!(data.public_count, Some(4));
@@ -164,7 +164,7 @@ fn only_the_first_records_of_a_person_are_kept_where_records_are_drawn() {
 #[test]
 fn private_statistics_have_one_vector_for_each_person() {
     let data = ready(csv(VISITS, &by_person("")));
-    let moments: Vec<Vec<f64>> = data.moments().unwrap().collect();
+    let moments: Vec<Vec<f64>> = data.moments().unwrap().map(Result::unwrap).collect();
     assert_eq!(moments.len(), 3);
     let norm = |vector: &Vec<f64>| vector.iter().map(|value| value * value).sum::<f64>().sqrt();
     assert!(moments.iter().all(|vector| norm(vector) <= 1.0 + 1e-12));
@@ -172,7 +172,7 @@ fn private_statistics_have_one_vector_for_each_person() {
         VISITS,
         &options(&format!("{SCHEMA}[columns.patient]\nkind = \"ignored\"\n")),
     ));
-    let alone: Vec<Vec<f64>> = records.moments().unwrap().collect();
+    let alone: Vec<Vec<f64>> = records.moments().unwrap().map(Result::unwrap).collect();
     let mean: Vec<f64> = alone[0]
         .iter()
         .zip(&alone[2])

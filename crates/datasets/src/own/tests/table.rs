@@ -303,21 +303,11 @@ fn missing_values_of_estimated_columns_are_marked() {
     else {
         panic!("a bound is missing");
     };
-    assert!(table.contributions(7).iter().all(|entry| *entry == 0.0));
-    assert_eq!(
-        table
-            .contributions(8)
-            .iter()
-            .filter(|entry| **entry > 0.0)
-            .count(),
-        1
-    );
-    let mut sum = vec![0.0; table.histogram_length()];
-    for index in 0..table.count() {
-        sum.iter_mut()
-            .zip(table.contributions(index))
-            .for_each(|(sum, entry)| *sum += entry);
-    }
+    let added: Vec<Vec<f32>> = table.contributions().map(Result::unwrap).collect();
+    assert!(added[7].iter().all(|entry| *entry == 0.0));
+    let filled = added[8].iter().filter(|entry| **entry > 0.0);
+    assert_eq!(filled.count(), 1);
+    let sum = histogram(&table);
     let (width, data) = (2 + 4, table.estimated(&sum, 0.1).unwrap());
     let (values, _) = rows(&data.training);
     assert_eq!(values[7 * width..][..2], [0.5, 1.0]);
@@ -329,6 +319,17 @@ fn long_values_are_cut_in_lists() {
     let content = format!("age,ward,outcome\n{},north,well\n", "9x".repeat(5000));
     let (_, bad) = listed(|options| csv(&content, options), SCHEMA);
     assert!(bad[0].with_value.len() < 400);
+}
+
+/// What is released of a table, without noise.
+fn histogram(table: &Unbounded) -> Vec<f32> {
+    let mut sum = vec![0.0; table.histogram_length()];
+    for added in table.contributions() {
+        for (total, entry) in sum.iter_mut().zip(added.unwrap()) {
+            *total += entry;
+        }
+    }
+    sum
 }
 
 const ESTIMATED: &str = r#"
@@ -368,12 +369,7 @@ fn undeclared_bounds_are_estimated_only_on_demand() {
     };
     assert_eq!(table.undeclared().collect::<Vec<_>>(), ["age"]);
     assert_eq!(table.public_count(), Some(1000));
-    let mut sum = vec![0.0; table.histogram_length()];
-    for index in 0..table.count() {
-        for (total, entry) in sum.iter_mut().zip(table.contributions(index)) {
-            *total += entry;
-        }
-    }
+    let sum = histogram(&table);
     let data = table.estimated(&sum, 0.5).unwrap();
     let facts = data.preparation.facts();
     assert_eq!(facts[0].basis, Basis::PrivatelyEstimated);

@@ -113,5 +113,5 @@ fn labels_of_a_table_in_json_lines_may_be_a_list() {
     for set in [[0, 1], [1, 1], [0, 0]] {
         wanted.push(Truth::Labels(set.to_vec()), None).unwrap();
     }
-    assert_eq!(data.training.targets(), &wanted);
+    assert_eq!(*data.training.targets().unwrap(), wanted);
 }

@@ -77,7 +77,8 @@ impl Scattering {
         features
     }
 
-    fn compute(&self, pixels: &[u8]) -> Vec<f32> {
+    /// The same, and nothing is kept.
+    pub(super) fn compute(&self, pixels: &[u8]) -> Vec<f32> {
         let (values, width) = (self.picture.size.values(), self.width());
         let filters = Filters::get();
         let mut features = vec![0.0; pixels.len() / values * width];

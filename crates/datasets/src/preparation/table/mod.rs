@@ -13,6 +13,7 @@ mod dates;
 mod encoding;
 mod missing;
 mod numbers;
+mod scale;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -22,6 +23,7 @@ pub use dates::{Cycle, is_format, iso, seconds};
 pub use encoding::Encoding;
 pub use missing::{Missing, MissingValues};
 pub use numbers::NumberFormat;
+pub(crate) use scale::scale_estimated;
 pub use value::Value;
 
 use super::fact::{Basis, Fact};

@@ -2,10 +2,12 @@
 
 use crate::mechanism::ledger_file::LedgerFileError;
 use crate::mechanism::noise::NoiseError;
+use crate::mechanism::ranks::RanksError;
 use crate::mechanism::sampling::SamplingError;
 use crate::sensitivity::clipping::GroupingError;
 use crate::sensitivity::parameters::CoverageError;
 use crate::sensitivity::pass::PassError;
+use crate::sensitivity::records::UnreadableRecords;
 use thiserror::Error;
 
 /// Why a round was not made, and whether anything was released.
@@ -60,6 +62,9 @@ pub enum SessionError {
     /// The sampler cannot draw at the plan's rate; nothing was released.
     #[error(transparent)]
     Sampling(#[from] SamplingError),
+    /// Records could not be read from a disk; nothing of the round was released, and it is not spent.
+    #[error("{0}; nothing more was released")]
+    Records(#[from] UnreadableRecords),
     /// A model other than the one the session was opened for.
     #[error("the model has other trainable parameters than the session was opened for")]
     OtherModel,
@@ -93,6 +98,9 @@ pub enum SessionError {
         /// Steps at the checkpoint.
         checkpoint: u64,
     },
+    /// The processes of the run could not work together.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
     /// Records that belong to units under a plan whose unit is one record.
     #[error(
         "the records say which unit (a person, say) they belong to, but the unit of the plan is one record; \

@@ -48,6 +48,7 @@ mod noisy;
 mod opening;
 mod passes;
 mod round;
+mod told;
 
 pub use error::SessionError;
 pub use noisy::Noisy;
@@ -61,6 +62,7 @@ use crate::mechanism::ledger_file::LedgerLabel;
 use crate::mechanism::masks::Masks;
 use crate::mechanism::noise::{NoiseHardening, missing_tail_delta};
 use crate::mechanism::plan::{CheckedPlan, TAIL_SHARE};
+use crate::mechanism::ranks::Ranks;
 use crate::mechanism::sampling::{PoissonSampler, RecordChoice, Units};
 use crate::sensitivity::checks::{self, Checked};
 use crate::sensitivity::clipping::{
@@ -75,6 +77,7 @@ use burn::tensor::Device;
 use opening::MOST_STATISTIC_VALUES;
 use passes::{Pass, Passes};
 use std::path::Path;
+use std::sync::Arc;
 use tacita_accounting::{Ledger, Reading};
 
 /// A run of one certified plan on one model.
@@ -151,11 +154,19 @@ impl Session {
         records: &D,
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
-        let mut session = Self::open_in_memory(plan, keys, model, records, options)?;
-        session.opening = session
-            .opening
-            .into_new_file(ledger, LedgerLabel::default())?;
-        Ok(session)
+        Self::open_in_memory(plan, keys, model, records, options)?.into_new_file(ledger)
+    }
+
+    /// Moves the ledger, which has no round yet, from memory to a new file.
+    pub(crate) fn into_new_file(mut self, path: &Path) -> Result<Self, SessionError> {
+        self.opening = self.opening.into_new_file(path, LedgerLabel::default())?;
+        Ok(self)
+    }
+
+    /// The same with a file that exists: its rounds are spent.
+    pub(crate) fn into_existing_file(mut self, path: &Path) -> Result<Self, SessionError> {
+        self.opening = self.opening.into_existing_file(path)?;
+        Ok(self)
     }
 
     /// Resumes after the last round of an existing ledger, with fresh keys. Rounds that the ledger holds
@@ -168,9 +179,7 @@ impl Session {
         records: &D,
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
-        let mut session = Self::open_in_memory(plan, keys, model, records, options)?;
-        session.opening = session.opening.into_existing_file(ledger)?;
-        Ok(session)
+        Self::open_in_memory(plan, keys, model, records, options)?.into_existing_file(ledger)
     }
 
     /// Opens a session whose ledger is kept in memory and lost if the process dies. For tests and
@@ -193,7 +202,8 @@ impl Session {
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
         let on_gpu = model.devices().iter().any(is_gpu);
-        Self::begin_with(opening, model, records, options, on_gpu)
+        let ranks = opening.ranks().clone();
+        ranks.agreed(Self::begin_with(opening, model, records, options, on_gpu))
     }
 
     /// The same with passes of one size, or of as many rows as records are drawn.
@@ -207,11 +217,13 @@ impl Session {
         let plan = opening.plan();
         let parameters = Parameters::of(model)?;
         let groups = Groups::new(&plan.clipping().grouping, &parameters)?;
+        let ranks = opening.ranks();
         let most_records = most_records(plan, records)?;
         let count = records
             .units()
             .map_or_else(|| records.count(), Units::count);
-        let sampler = PoissonSampler::new(plan.rate(), count)?;
+        // The records of other ranks are numbered in turn with these.
+        let sampler = PoissonSampler::new(plan.rate(), count * ranks.size())?;
         let sizes = match one_size {
             true => Passes::of_one_size(plan.expected_batch(), plan.rate(), 1),
             false => Passes::as_drawn(plan.expected_batch(), 1),
@@ -238,7 +250,11 @@ impl Session {
             MicroBatch::Records(count) => count,
         };
         let passes = match one_size {
-            true => Passes::of_one_size(plan.expected_batch(), plan.rate(), micro_batch),
+            true => {
+                let share = plan.expected_batch() / ranks.size() as f64;
+                Passes::of_one_size(share, plan.rate(), micro_batch)
+            }
+            // As of one process, because how a gradient is computed goes by it, and with it how it is rounded.
             false => Passes::as_drawn(plan.expected_batch(), micro_batch),
         };
         let passes = passes.of_units(most_records);
@@ -329,9 +345,21 @@ impl Session {
         self.passes.over_units(chosen.collect())
     }
 
-    /// The masks that dropout takes in the next step for some records.
+    /// The masks that dropout takes in the next step for some records of this rank.
     pub(crate) fn masks(&self, indices: &[usize]) -> Masks {
-        Masks::of_step(self.opening.keys(), self.next_step(), indices)
+        let ranks = self.opening.ranks();
+        let numbers: Vec<usize> = (indices.iter()).map(|own| ranks.number_of(*own)).collect();
+        Masks::of_step(self.opening.keys(), self.next_step(), &numbers)
+    }
+
+    /// The processes that train together, of which this is one.
+    pub fn ranks(&self) -> &Arc<dyn Ranks> {
+        self.opening.ranks()
+    }
+
+    /// Values of each parameter.
+    fn sizes(&self) -> Vec<usize> {
+        self.parameters().iter().map(Parameter::elements).collect()
     }
 
     pub(crate) fn clipper(&self) -> &Clipper {
@@ -370,8 +398,7 @@ impl Session {
         state: &ThresholdState,
         device: &Device,
     ) -> Result<(), SessionError> {
-        let sizes: Vec<usize> = self.parameters().iter().map(Parameter::elements).collect();
-        match self.thresholds.restore(state, &sizes, device) {
+        match self.thresholds.restore(state, &self.sizes(), device) {
             true => Ok(()),
             false => Err(SessionError::OtherThresholds),
         }
@@ -430,7 +457,7 @@ impl Session {
                 steps: plan.steps(),
             });
         }
-        Ok(OpenRound::new(self))
+        OpenRound::new(self)
     }
 
     /// Releases a score of the model on some private records: the sum of one vector of `length` values per record,
@@ -454,7 +481,7 @@ impl Session {
                 steps: plan.steps(),
             });
         }
-        self.opening.release_sum(length, records)
+        self.opening.release_sum(length, records.map(Ok))
     }
 
     /// Ends the run: reserved rounds that were never made are given back.

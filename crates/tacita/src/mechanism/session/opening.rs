@@ -2,11 +2,15 @@
 
 use super::SessionError;
 use super::exact_sum::ExactSum;
+use super::told::Told;
 use crate::mechanism::keys::Keys;
 use crate::mechanism::ledger_file::{LedgerFile, LedgerFileError, LedgerLabel};
 use crate::mechanism::noise::{NoiseHardening, NoiseStream};
 use crate::mechanism::plan::CheckedPlan;
+use crate::mechanism::ranks::{OneRank, Ranks, RanksError};
+use crate::sensitivity::records::UnreadableRecords;
 use std::path::Path;
+use std::sync::Arc;
 use tacita_accounting::Ledger;
 
 /// Where the record of releases is kept.
@@ -44,6 +48,7 @@ pub struct Opening {
     keys: Keys,
     record: Record,
     hardening: NoiseHardening,
+    ranks: Arc<dyn Ranks>,
 }
 
 /// A released statistic: noisy sums.
@@ -95,25 +100,64 @@ impl Opening {
             plan,
             keys,
             hardening: NoiseHardening::default(),
+            ranks: Arc::new(OneRank),
         }
     }
 
+    /// Makes the run one of several processes, of which this is one: all of them call this, with the same plan, before
+    /// anything else. The first keeps the ledger and draws the noise; the others take its other keys.
+    pub fn over(mut self, ranks: Arc<dyn Ranks>) -> Result<Self, SessionError> {
+        self.ranks = ranks;
+        if !self.ranks.is_alone() {
+            if self.plan.records_per_unit().is_some() {
+                // The records of a unit would have to be on one rank.
+                let what = "a run whose unit of privacy has several records";
+                self.ranks.only_alone(what)?;
+            }
+            let plan = serde_json::to_vec(self.plan.ledger()).unwrap_or_default();
+            self.ranks.same("plans", &plan)?;
+            let Self { keys, ranks, .. } = &mut self;
+            keys.share(|bytes| ranks.from_first(bytes))?;
+        }
+        Ok(self)
+    }
+
+    /// The processes of the run.
+    pub fn ranks(&self) -> &Arc<dyn Ranks> {
+        &self.ranks
+    }
+
     /// Moves the ledger, which has no round yet, from memory to a new file.
-    pub(super) fn into_new_file(
-        mut self,
-        path: &Path,
-        label: LedgerLabel,
-    ) -> Result<Self, SessionError> {
-        let file = LedgerFile::create(path, self.plan.ledger(), self.is_private(), label)?;
-        self.record = Record::File(file);
+    pub fn into_new_file(mut self, path: &Path, label: LedgerLabel) -> Result<Self, SessionError> {
+        let (plan, private) = (self.plan.ledger(), self.is_private());
+        let file = self.on_first(|| LedgerFile::create(path, plan, private, label))?;
+        self.record = file.map_or(self.record, Record::File);
         Ok(self)
     }
 
     /// The same with a file that exists: its rounds are spent.
-    pub(super) fn into_existing_file(mut self, path: &Path) -> Result<Self, SessionError> {
-        let file = LedgerFile::open(path, self.plan.ledger(), self.is_private())?;
-        self.record = Record::File(file);
+    pub fn into_existing_file(mut self, path: &Path) -> Result<Self, SessionError> {
+        let (plan, private) = (self.plan.ledger(), self.is_private());
+        let file = self.on_first(|| LedgerFile::open(path, plan, private))?;
+        self.record = file.map_or(self.record, Record::File);
+        // The others keep in memory what the first has in its file.
+        let mut next = self.next_round().to_le_bytes().to_vec();
+        self.ranks.from_first(&mut next)?;
+        let of_first = next.try_into().map_or(0, u64::from_le_bytes);
+        if let Record::Memory { ledger, next_round } = &mut self.record {
+            *ledger = self.plan.ledger().prefix(of_first);
+            *next_round = of_first;
+        }
         Ok(self)
+    }
+
+    /// What the first rank does alone, and what all of them fail with if it fails.
+    fn on_first<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, LedgerFileError>,
+    ) -> Result<Option<T>, SessionError> {
+        let done = self.ranks.is_first().then(work).transpose();
+        self.ranks.agreed(done.map_err(SessionError::from))
     }
 
     pub(super) fn hardened(mut self, hardening: NoiseHardening) -> Self {
@@ -178,6 +222,15 @@ impl Opening {
         length: usize,
         records: impl Iterator<Item = Vec<f64>>,
     ) -> Result<Statistic, SessionError> {
+        self.statistic_of_read(length, records.map(Ok))
+    }
+
+    /// The same of records that have to be read first: if one of them cannot be, nothing is released or spent.
+    pub fn statistic_of_read(
+        &mut self,
+        length: usize,
+        records: impl Iterator<Item = Result<Vec<f64>, UnreadableRecords>>,
+    ) -> Result<Statistic, SessionError> {
         if self.next_round() >= self.plan.statistics() {
             return Err(SessionError::NotPlanned { what: "statistic" });
         }
@@ -187,25 +240,57 @@ impl Opening {
     pub(super) fn release_sum(
         &mut self,
         length: usize,
-        records: impl Iterator<Item = Vec<f64>>,
+        records: impl Iterator<Item = Result<Vec<f64>, UnreadableRecords>>,
     ) -> Result<Statistic, SessionError> {
         let multipliers = self.plan.multipliers_of_round(self.next_round());
         let (Some(noise_std), true) = (multipliers.first(), length as u64 <= MOST_STATISTIC_VALUES)
         else {
             return Err(SessionError::NotPlanned { what: "score" });
         };
+        let noise_std = *noise_std;
         let mut sum = ExactSum::new(length, self.plan.public_record_count());
-        for values in records {
-            sum.add(&values)?;
+        let mut add = |values: Result<Vec<f64>, UnreadableRecords>| sum.add(&values?);
+        let added = records.into_iter().try_for_each(&mut add);
+        self.ranks.agreed(added)?;
+        if !self.ranks.is_alone() {
+            let mut steps = sum.to_steps(self.ranks.size());
+            self.ranks.sum_to_first(&mut steps)?;
+            sum.replace(steps);
         }
-        let mut values = sum.into_values();
-        let round = self.admit()?;
-        self.noise(round, 0)
-            .add_normals_to_f64(0, *noise_std, &mut values)?;
-        Ok(Statistic {
-            values,
-            noise_std: *noise_std,
-        })
+        let values = self.release(|opening, round| {
+            let mut values = sum.into_values();
+            opening
+                .noise(round, 0)
+                .add_normals_to_f64(0, noise_std, &mut values)?;
+            Ok(values)
+        })?;
+        Ok(Statistic { values, noise_std })
+    }
+
+    /// Makes the next round of the plan durable in the ledger, on the first rank; then, and only then, `noisy` draws its
+    /// noise there, and every rank gets what it returns.
+    ///
+    /// The round is spent once the ledger is written, whatever happens after.
+    pub(super) fn release<T: Told>(
+        &mut self,
+        noisy: impl FnOnce(&Self, u64) -> Result<T, SessionError>,
+    ) -> Result<T, SessionError> {
+        if self.ranks.is_alone() {
+            let round = self.admit()?;
+            return noisy(self, round);
+        }
+        let mut released = None;
+        if self.ranks.is_first() {
+            released = Some(self.admit().and_then(|round| noisy(self, round)));
+        }
+        let mut released = self.ranks.agreed(released.transpose())?;
+        let mut bytes = released.as_ref().map_or_else(Vec::new, Told::to_bytes);
+        self.ranks.from_first(&mut bytes)?;
+        if released.is_none() {
+            self.admit()?;
+            released = T::of_bytes(&bytes);
+        }
+        released.ok_or(RanksError::Differ { what: "models" }.into())
     }
 
     /// The noise of one query of a round that has been admitted.
@@ -228,8 +313,9 @@ impl Opening {
         }
     }
 
-    /// Makes the next round of the plan durable in the ledger, before anything is released.
-    pub(super) fn admit(&mut self) -> Result<u64, SessionError> {
+    /// Makes the next round of the plan durable in the ledger, before anything is released; on a rank that keeps no ledger
+    /// file, counts it.
+    fn admit(&mut self) -> Result<u64, SessionError> {
         let round = self.next_round();
         match &mut self.record {
             Record::File(file) => {

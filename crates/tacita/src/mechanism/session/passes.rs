@@ -207,13 +207,13 @@ impl Passes {
 
 impl Pass<'_> {
     /// The pass with the weight of each sample: the mean over its rows.
-    pub fn weighted(self, weight: impl Fn(usize) -> f32) -> Self {
+    pub fn weighted(self, of_rows: Vec<f32>) -> Self {
         let weights: Vec<f32> = match self.of_samples.is_empty() {
-            true => self.indices.iter().map(|index| weight(*index)).collect(),
+            true => of_rows,
             false => {
-                let mut rows = self.indices.iter();
+                let mut rows = of_rows.into_iter();
                 let mean = |count: &usize| {
-                    let own = rows.by_ref().take(*count).map(|index| weight(*index));
+                    let own = rows.by_ref().take(*count);
                     match *count {
                         1 => own.sum(),
                         _ => own.sum::<f32>() / *count as f32,
@@ -327,7 +327,12 @@ mod tests {
     fn a_unit_weighs_what_its_records_weigh_on_average() {
         let passes = Passes::as_drawn(10.0, 100).of_units(3);
         let pass = passes.over_units(vec![vec![4], vec![1, 2, 3]]).remove(0);
-        let pass = pass.weighted(|record| record as f32 / 4.0);
+        let weights = pass
+            .indices
+            .iter()
+            .map(|record| *record as f32 / 4.0)
+            .collect();
+        let pass = pass.weighted(weights);
         assert_eq!(pass.shape.weights(0, 2), [1.0, 0.5]);
     }
 }

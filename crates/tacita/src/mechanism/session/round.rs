@@ -1,11 +1,14 @@
 //! One round: the clipped sums of a draw, and their release.
 
-use super::{Noisy, Session, SessionError};
+use super::told::{StepValues, Told};
+use super::{Noisy, Opening, Session, SessionError};
 use crate::compute::backend::in_precision;
-use crate::sensitivity::clipping::{ClippedSums, Quantile, Released, SideSums};
+use crate::mechanism::ranks::RanksError;
+use crate::sensitivity::clipping::{ClippedSums, Quantile, Released, SideSums, StepLayout};
 use crate::sensitivity::gradient::{Grid, Sum, WeightedSums};
-use crate::sensitivity::parameters::Parameters;
-use crate::sensitivity::records::{PrivateModel, Records};
+use crate::sensitivity::parameters::{Parameter, Parameters};
+use crate::sensitivity::pass::PassError;
+use crate::sensitivity::records::{PrivateModel, ReadRecords, Records};
 use crate::sensitivity::rounding::ROUNDED_UP_F64;
 use burn::tensor::{Device, Tensor, TensorData};
 use std::marker::PhantomData;
@@ -17,6 +20,8 @@ pub struct OpenRound<'s> {
     session: &'s mut Session,
     /// No other round of this process has it.
     number: u64,
+    /// The same on all ranks, to the last bit.
+    thresholds: Vec<f64>,
 }
 
 /// Sums over the round's records whose sensitivity is known: sensitive, not released.
@@ -42,10 +47,15 @@ fn length_up(values: &[f64]) -> f64 {
 }
 
 impl<'s> OpenRound<'s> {
-    pub(super) fn new(session: &'s mut Session) -> Self {
+    pub(super) fn new(session: &'s mut Session) -> Result<Self, SessionError> {
         static ROUNDS: AtomicU64 = AtomicU64::new(0);
         let number = ROUNDS.fetch_add(1, Ordering::Relaxed);
-        Self { session, number }
+        let thresholds = session.thresholds_of_first()?;
+        Ok(Self {
+            session,
+            number,
+            thresholds,
+        })
     }
 
     /// Draws the records of the round, or the units and records of each, and makes the clipped sums of its queries
@@ -53,6 +63,9 @@ impl<'s> OpenRound<'s> {
     ///
     /// A logical batch is cut into passes with the same result as one; an empty draw gives zeros. On a GPU
     /// every pass of the run has one size, which is public.
+    ///
+    /// On several ranks each draws from its own records, and the sums over all ranks are on the first. A rank that
+    /// drew none takes part; if one fails, all do.
     ///
     /// # Guarantee
     /// Adding or removing one record, or one unit with all of its records where the plan has units
@@ -65,29 +78,76 @@ impl<'s> OpenRound<'s> {
         records: &D,
         device: &Device,
     ) -> Result<Bounded<'s>, SessionError> {
+        let own = self.clip_own(model, records, device);
+        Ok(Bounded {
+            sums: self.over_ranks(own)?,
+            device: device.clone().without_autodiff(),
+            number: self.number,
+            round: PhantomData,
+        })
+    }
+
+    /// Draws from the records of this rank, and sums over them.
+    fn clip_own<D: Records, M: PrivateModel<D::Batch>>(
+        &self,
+        model: &M,
+        records: &D,
+        device: &Device,
+    ) -> Result<ClippedSums, SessionError> {
         let session = &*self.session;
         if Parameters::of(model)? != session.parameters {
             return Err(SessionError::OtherModel);
         }
         let (keys, step) = (session.opening.keys(), session.next_step());
-        let sample = session.sampler.draw(keys, step);
-        let thresholds = session.thresholds.thresholds(step);
+        // Whether a record takes part follows from the key, the step and its number, whoever has it.
+        let ranks = session.opening.ranks();
+        let own = |step| -> Vec<usize> {
+            let sample = session.sampler.draw(keys, step);
+            let drawn = sample.indices().iter();
+            drawn.filter_map(|number| ranks.own(*number)).collect()
+        };
+        let drawn = own(step);
+        // Looked at one step early the next draw is the same, and as private.
+        let next = step + 1;
+        let is_known = next < session.plan().steps() && records.units().is_none();
+        records.read_ahead(&mut || match is_known {
+            true => own(next),
+            false => Vec::new(),
+        });
         let clipper = &session.clipper;
         let mut sums = clipper.zeros();
-        for pass in session.passes(records, sample.indices()) {
-            let pass = pass.weighted(|index| records.weight(index));
-            let batch = records.batch(&pass.indices, device);
+        for pass in session.passes(records, &drawn) {
+            let ReadRecords { batch, weights } = records.read(&pass.indices, device)?;
+            let pass = pass.weighted(weights);
             let losses = |model: &M| {
                 let mut masks = session.masks(&pass.indices);
                 in_precision(session.precision, || masks.during(|| model.losses(batch)))
             };
-            sums.add(clipper.sums(model, &pass.shape, &thresholds, losses)?);
+            sums.add(clipper.sums(model, &pass.shape, &self.thresholds, losses)?);
         }
-        Ok(Bounded {
-            sums,
-            device: device.clone().without_autodiff(),
-            number: self.number,
-            round: PhantomData,
+        Ok(sums)
+    }
+
+    /// The sums over all ranks, on the first; what the others have is not released.
+    fn over_ranks(
+        &self,
+        own: Result<ClippedSums, SessionError>,
+    ) -> Result<ClippedSums, SessionError> {
+        let session = &*self.session;
+        let ranks = session.opening.ranks();
+        if ranks.is_alone() {
+            return own;
+        }
+        let with_layout = own.and_then(|sums| {
+            let layout = StepLayout::new(&session.clipper, &self.thresholds, session.sizes());
+            Ok((sums, layout.map_err(PassError::from)?))
+        });
+        let (sums, layout) = ranks.agreed(with_layout)?;
+        let mut steps = layout.steps(sums);
+        ranks.sum_to_first(&mut steps)?;
+        Ok(match ranks.is_first() {
+            true => layout.sums(steps),
+            false => session.clipper.zeros(),
         })
     }
 
@@ -104,9 +164,12 @@ impl<'s> OpenRound<'s> {
         if bounded.number != self.number {
             return Err(SessionError::OtherRound);
         }
-        let session = self.session;
+        let Self {
+            session,
+            thresholds,
+            ..
+        } = self;
         let step = session.next_step();
-        let thresholds = session.thresholds.thresholds(step);
         let Bounded { sums, device, .. } = bounded;
         let multipliers = session.plan().noise_multipliers(step);
         let (multiplier, side) = match (&multipliers[..], sums.side) {
@@ -114,31 +177,48 @@ impl<'s> OpenRound<'s> {
             ([gradient, side], Some(sums)) => (*gradient, Some((*side, sums))),
             _ => return Err(SessionError::NotPlanned { what: "query" }),
         };
-        let round = session.opening.admit()?;
         // The gradient's sensitivity is the 2-norm of the group thresholds, the directions' that of
         // the shares, the counts' half the root of their number.
         let noise_std = multiplier * length_up(&thresholds);
-        let noise =
-            |query, noise_std, sums| session.noisy_sums(round, query, noise_std, sums, &device);
-        let gradient = noise(0, noise_std, sums.gradient)?;
-        let (mut directions, mut counts) = (None, None);
-        match side {
-            Some((multiplier, SideSums::Directions(sums))) => {
-                let noise_std = multiplier * length_up(session.clipper.groups.shares());
-                directions = Some(noise(1, noise_std, sums)?);
+        let Session {
+            opening,
+            parameters,
+            clipper,
+            ..
+        } = &mut *session;
+        let parameters = parameters.list();
+        let values = opening.release(|opening, round| {
+            let mut values = StepValues {
+                gradient: noisy_sums(opening, parameters, (round, 0), noise_std, sums.gradient)?,
+                ..StepValues::default()
+            };
+            match side {
+                Some((multiplier, SideSums::Directions(sums))) => {
+                    let noise_std = multiplier * length_up(clipper.groups.shares());
+                    let noisy = noisy_sums(opening, parameters, (round, 1), noise_std, sums)?;
+                    values.directions = Some(noisy);
+                }
+                Some((multiplier, SideSums::Counts(sums))) => {
+                    let noise_std = multiplier * Quantile::sensitivity(sums.len());
+                    values.counts = Some(noisy_counts(opening, round, noise_std, sums)?);
+                }
+                None => {}
             }
-            Some((multiplier, SideSums::Counts(sums))) => {
-                let noise_std = multiplier * Quantile::sensitivity(sums.len());
-                counts = Some(session.noisy_counts(round, noise_std, sums)?);
-            }
-            None => {}
-        }
+            Ok(values)
+        })?;
+        let tensors = |values: Vec<Vec<f32>>| -> Vec<Tensor<1>> {
+            let tensor = |values: Vec<f32>| {
+                let shape = [values.len()];
+                Tensor::from_data(TensorData::new(values, shape), &device)
+            };
+            values.into_iter().map(tensor).collect()
+        };
         let noisy = Noisy {
             step,
             noise_std: noise_std / session.plan().expected_batch(),
-            gradient,
-            directions,
-            counts,
+            gradient: tensors(values.gradient),
+            directions: values.directions.map(tensors),
+            counts: values.counts,
             thresholds,
             private: session.is_private(),
         };
@@ -152,39 +232,58 @@ impl<'s> OpenRound<'s> {
 }
 
 impl Session {
-    /// The counts of the side query with noise, divided by the expected batch size.
-    fn noisy_counts(
-        &self,
-        round: u64,
-        noise_std: f64,
-        mut counts: Vec<f64>,
-    ) -> Result<Vec<f64>, SessionError> {
-        let mut stream = self.opening.noise(round, 1);
-        stream.add_normals_to_f64(0, noise_std, &mut counts)?;
-        let divisor = self.plan().expected_batch();
-        counts.iter_mut().for_each(|count| *count /= divisor);
-        Ok(counts)
-    }
-
-    /// The sums of one query with noise, divided by the expected batch size.
-    fn noisy_sums(
-        &self,
-        round: u64,
-        query: u32,
-        noise_std: f64,
-        sums: WeightedSums,
-        device: &Device,
-    ) -> Result<Vec<Tensor<1>>, SessionError> {
-        let scale = (1.0 / self.plan().expected_batch()) as f32;
-        let mut stream = self.opening.noise(round, query);
-        let mut noisy = Vec::with_capacity(sums.len());
-        for (index, (sum, parameter)) in sums.into_iter().zip(self.parameters()).enumerate() {
-            let sum = sum.unwrap_or_else(|| Sum::zeros(Grid::UNIT, parameter.elements()));
-            // The divisor is public, so dividing is post-processing.
-            let values = stream.noisy_sum(index as u32, noise_std, sum, scale)?;
-            let shape = [values.len()];
-            noisy.push(Tensor::from_data(TensorData::new(values, shape), device));
+    /// The thresholds of the next step as the first rank has them. Each learns them from the same released values, but
+    /// another kind of processor may round otherwise, and the noise is made for those of the first.
+    fn thresholds_of_first(&self) -> Result<Vec<f64>, SessionError> {
+        let step = self.next_step();
+        let own = self.thresholds.thresholds(step);
+        let ranks = self.opening.ranks();
+        if ranks.is_alone() {
+            return Ok(own);
         }
-        Ok(noisy)
+        let mut message: Vec<f64> = own.clone();
+        message.push(f64::from_bits(step));
+        let mut bytes = message.to_bytes();
+        ranks.from_first(&mut bytes)?;
+        let differ = RanksError::Differ { what: "steps" };
+        let mut thresholds = Vec::<f64>::of_bytes(&bytes).unwrap_or_default();
+        let same_step = thresholds.pop().map(f64::to_bits) == Some(step);
+        match same_step && thresholds.len() == own.len() {
+            true => Ok(thresholds),
+            false => Err(differ.into()),
+        }
     }
+}
+
+/// The counts of the side query with noise, divided by the expected batch size.
+fn noisy_counts(
+    opening: &Opening,
+    round: u64,
+    noise_std: f64,
+    mut counts: Vec<f64>,
+) -> Result<Vec<f64>, SessionError> {
+    let mut stream = opening.noise(round, 1);
+    stream.add_normals_to_f64(0, noise_std, &mut counts)?;
+    let divisor = opening.plan().expected_batch();
+    counts.iter_mut().for_each(|count| *count /= divisor);
+    Ok(counts)
+}
+
+/// The sums of one query of a round with noise, divided by the expected batch size.
+fn noisy_sums(
+    opening: &Opening,
+    parameters: &[Parameter],
+    (round, query): (u64, u32),
+    noise_std: f64,
+    sums: WeightedSums,
+) -> Result<Vec<Vec<f32>>, SessionError> {
+    let scale = (1.0 / opening.plan().expected_batch()) as f32;
+    let mut stream = opening.noise(round, query);
+    let mut noisy = Vec::with_capacity(sums.len());
+    for (index, (sum, parameter)) in sums.into_iter().zip(parameters).enumerate() {
+        let sum = sum.unwrap_or_else(|| Sum::zeros(Grid::UNIT, parameter.elements()));
+        // The divisor is public, so dividing is post-processing.
+        noisy.push(stream.noisy_sum(index as u32, noise_std, sum, scale)?);
+    }
+    Ok(noisy)
 }

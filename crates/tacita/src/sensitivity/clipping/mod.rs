@@ -2,6 +2,7 @@
 
 mod clipper;
 mod online;
+mod over_ranks;
 mod quantile;
 mod room;
 mod rule;
@@ -14,6 +15,7 @@ pub(crate) use clipper::{
 };
 pub(crate) use online::sign;
 pub use online::{DirectionNoise, Online, OnlineRule};
+pub(crate) use over_ranks::StepLayout;
 pub use quantile::Quantile;
 pub(crate) use room::{MOST_SHARE, largest_share};
 #[cfg(test)]

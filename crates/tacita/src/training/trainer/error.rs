@@ -1,6 +1,7 @@
 //! Why training stopped early.
 
 use crate::mechanism::fresh_key::KeyError;
+use crate::mechanism::ranks::RanksError;
 use crate::mechanism::session::SessionError;
 use crate::sensitivity::pass::PassError;
 use crate::training::checkpoint::CheckpointError;
@@ -46,6 +47,9 @@ pub enum TrainError {
          open it with `Keys::for_diagnostics`; no step was released"
     )]
     OpenedAsPrivate,
+    /// The processes of the run could not work together.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
     /// The pass over the records of a probe failed.
     #[error(transparent)]
     Pass(#[from] PassError),

@@ -9,16 +9,19 @@ pub use run::Progress;
 use crate::mechanism::keys::Keys;
 use crate::mechanism::ledger_file::{LedgerFileError, read_ledger_file};
 use crate::mechanism::plan::CheckedPlan;
+use crate::mechanism::ranks::{OneRank, Ranks};
 use crate::mechanism::session::{Opening, Session, SessionError, SessionOptions};
 use crate::sensitivity::records::{PrivateModel, Records};
 use crate::training::checkpoint::{Checkpoint, CheckpointError};
 use crate::training::diagnostics::{Diagnosis, OnDiagnosis, Probe};
 use crate::training::optim::{LearningRate, Optimizer};
 use crate::training::report::Report;
+use burn::module::Module;
 use burn::tensor::Device;
 use run::Run;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Refuses an empty ledger next to a checkpoint that was made after steps: those were released.
 fn refuse_emptied(ledger: &Path, checkpoint: &Path) -> Result<(), TrainError> {
@@ -97,6 +100,7 @@ pub struct Trainer<'a, M> {
     on_step: Option<OnStep<'a, M>>,
     stop: Option<Box<dyn FnMut() -> bool + 'a>>,
     diagnostics: Option<(Probe, OnDiagnosis<'a>)>,
+    ranks: Arc<dyn Ranks>,
 }
 
 /// A trained model and its privacy statement.
@@ -131,7 +135,69 @@ impl<'a, M> Trainer<'a, M> {
             on_step: None,
             stop: None,
             diagnostics: None,
+            ranks: Arc::new(OneRank),
         }
+    }
+
+    /// Trains on several processes, of which this is one. All of them make the same trainer and give it their own
+    /// records; each gets the same model. The first alone touches the ledger and the checkpoint, and decides when to
+    /// stop. A run that was opened has its ranks already.
+    ///
+    /// ```
+    /// # use burn::module::Module;
+    /// # use burn::tensor::{Device, Tensor};
+    /// # use tacita::layers::{Linear, LinearConfig};
+    /// # use tacita::optim::OptimizerRule;
+    /// # use tacita::{Plan, PrivateModel, Records, Trainer};
+    /// # #[derive(Clone)]
+    /// # struct Points(Vec<f32>);
+    /// # impl Records for Points {
+    /// #     type Batch = Tensor<2>;
+    /// #     fn count(&self) -> usize { self.0.len() }
+    /// #     fn batch(&self, indices: &[usize], device: &Device) -> Tensor<2> {
+    /// #         let values: Vec<f32> = indices.iter().map(|i| self.0[*i]).collect();
+    /// #         Tensor::<1>::from_floats(values.as_slice(), device).reshape([indices.len(), 1])
+    /// #     }
+    /// #     fn synthetic(&self, seeds: &[u64], device: &Device) -> Tensor<2> {
+    /// #         let values: Vec<f32> = seeds.iter().map(|s| (*s as f32).sin()).collect();
+    /// #         Tensor::<1>::from_floats(values.as_slice(), device).reshape([seeds.len(), 1])
+    /// #     }
+    /// # }
+    /// # #[derive(Module, Debug)]
+    /// # struct Model { linear: Linear }
+    /// # impl PrivateModel<Tensor<2>> for Model {
+    /// #     fn losses(&self, batch: Tensor<2>) -> Tensor<1> {
+    /// #         self.linear.forward(batch).square().squeeze_dim(1)
+    /// #     }
+    /// # }
+    /// # fn train(records: &Points, ranks: std::sync::Arc<dyn tacita::ranks::Ranks>) -> u64 {
+    /// let plan = Plan::with_noise(2.0, 1e-5)
+    ///     .public_record_count(200)
+    ///     .expected_batch(20)
+    ///     .steps(3)
+    ///     .calibrate()
+    ///     .unwrap();
+    /// # let device = Device::default();
+    /// # let model = Model { linear: LinearConfig::new(1, 1).init(&device.clone().autodiff()) };
+    /// let trained = Trainer::new(plan, OptimizerRule::Sgd, 0.1)
+    ///     .ranks(ranks)
+    ///     .fit(model, records, &device)
+    ///     .unwrap();
+    /// # trained.steps
+    /// # }
+    /// // Threads instead of processes: each has every second record.
+    /// let threads = tacita::ranks::in_threads(2).into_iter().map(|ranks| {
+    ///     let records = Points(ranks.share_of((0..200).map(|i| (i as f32).cos())).collect());
+    ///     std::thread::spawn(move || train(&records, ranks))
+    /// });
+    /// for thread in threads.collect::<Vec<_>>() {
+    ///     assert_eq!(thread.join().unwrap(), 3);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn ranks(mut self, ranks: Arc<dyn Ranks>) -> Self {
+        self.ranks = ranks;
+        self
     }
 
     /// Keys to use instead of fresh ones from the operating system: a fixed seed for experiments.
@@ -225,11 +291,11 @@ impl<'a, M> Trainer<'a, M> {
         M: PrivateModel<D::Batch>,
     {
         self.check()?;
-        let (plan, options) = (self.plan.clone(), self.options);
-        let keys = self.take_keys()?;
+        let opening = self.opening()?;
+        let session = Session::begin(opening, &model, records, self.options)?;
         let session = match &self.ledger {
-            Some(path) => Session::create(plan, keys, path, &model, records, options)?,
-            None => Session::open_in_memory(plan, keys, &model, records, options)?,
+            Some(path) => session.into_new_file(path)?,
+            None => session,
         };
         let run = self.run(session);
         self.train(run, model, records, device)
@@ -252,6 +318,7 @@ impl<'a, M> Trainer<'a, M> {
             Some(_) => opening.for_diagnostics(),
             None => opening,
         };
+        self.check_ranks(&**opening.ranks())?;
         let session = Session::begin(opening, &model, records, self.options)?;
         let run = self.run(session);
         self.train(run, model, records, device)
@@ -275,18 +342,38 @@ impl<'a, M> Trainer<'a, M> {
         let (Some((path, _)), Some(ledger)) = (self.checkpoint.clone(), self.ledger.clone()) else {
             return Err(CheckpointError::NotKept.into());
         };
-        refuse_emptied(&ledger, &path)?;
-        let (plan, options) = (self.plan.clone(), self.options);
-        let keys = self.take_keys()?;
-        let session = Session::resume(plan, keys, &ledger, &model, records, options)?;
-        let mut run = self.run(session);
-        if !path.exists() && run.session.next_step() == 0 {
-            // It died before its first step: there is nothing to resume from.
-            return self.train(run, model, records, device);
-        }
-        let checkpoint = Checkpoint::read(&path)?;
-        let model = run.restore(&checkpoint, &mut self.optimizer, model, device)?;
+        let opening = self.opening()?;
+        let ranks = self.ranks.clone();
+        let session = Session::begin(opening, &model, records, self.options)?;
+        let whole = match ranks.is_first() {
+            true => refuse_emptied(&ledger, &path),
+            false => Ok(()),
+        };
+        ranks.agreed(whole)?;
+        let mut run = self.run(session.into_existing_file(&ledger)?);
+        // If it died before its first step there is nothing to resume from. The other ranks follow the first.
+        let restored = match ranks.is_first() && (path.exists() || run.session.next_step() > 0) {
+            true => Checkpoint::read(&path)
+                .map_err(TrainError::from)
+                .and_then(|kept| run.restore(&kept, &mut self.optimizer, model, device)),
+            false => Ok(model),
+        };
+        let model = ranks.agreed(restored)?;
         self.train(run, model, records, device)
+    }
+
+    /// The run's keys and plan, on all ranks.
+    fn opening(&mut self) -> Result<Opening, TrainError> {
+        self.check_ranks(&*self.ranks)?;
+        let keys = self.take_keys()?;
+        Ok(Opening::in_memory(self.plan.clone(), keys).over(self.ranks.clone())?)
+    }
+
+    fn check_ranks(&self, ranks: &dyn Ranks) -> Result<(), TrainError> {
+        match &self.diagnostics {
+            Some(_) => Ok(ranks.only_alone("showing raw gradients")?),
+            None => Ok(()),
+        }
     }
 
     fn run(&self, session: Session) -> Run {
@@ -319,6 +406,21 @@ impl<'a, M> Trainer<'a, M> {
         })
     }
 
+    /// Writes the checkpoint, if there is one and this is the first rank.
+    fn keep(&self, run: &Run, model: &M) -> Result<(), TrainError>
+    where
+        M: Module,
+    {
+        let ranks = run.session.ranks();
+        let kept = match &self.checkpoint {
+            Some((path, _)) if ranks.is_first() => {
+                run.checkpoint(&self.optimizer, model).write(path)
+            }
+            _ => Ok(()),
+        };
+        ranks.agreed(kept.map_err(TrainError::from))
+    }
+
     /// Makes the steps that are left.
     fn train<D: Records>(
         mut self,
@@ -331,15 +433,18 @@ impl<'a, M> Trainer<'a, M> {
         M: PrivateModel<D::Batch>,
     {
         let steps = run.session.plan().steps();
+        let ranks = run.session.ranks().clone();
+        model = run.follow_first(&mut self.optimizer, model, device)?;
         let mut saved = None;
-        if let Some((path, _)) = &self.checkpoint
-            && run.session.next_step() == 0
-        {
-            run.checkpoint(&self.optimizer, &model).write(path)?;
+        if run.session.next_step() == 0 {
+            self.keep(&run, &model)?;
             saved = Some(0);
         }
         while run.session.next_step() < steps {
-            if self.stop.as_mut().is_some_and(|stop| stop()) {
+            // Only the first rank is asked: they must not part.
+            let mut stop = vec![u8::from(self.stop.as_mut().is_some_and(|stop| stop()))];
+            ranks.from_first(&mut stop)?;
+            if stop != [0] {
                 break;
             }
             if let Some((probe, on_diagnosis)) = &mut self.diagnostics
@@ -352,18 +457,16 @@ impl<'a, M> Trainer<'a, M> {
             if let Some(on_step) = &mut self.on_step {
                 on_step(&progress, &model);
             }
-            if let Some((path, every)) = &self.checkpoint
+            if let Some((_, every)) = &self.checkpoint
                 && progress.step % every == 0
             {
-                run.checkpoint(&self.optimizer, &model).write(path)?;
+                self.keep(&run, &model)?;
                 saved = Some(progress.step);
             }
         }
         let made = run.session.next_step();
-        if let Some((path, _)) = &self.checkpoint
-            && saved != Some(made)
-        {
-            run.checkpoint(&self.optimizer, &model).write(path)?;
+        if saved != Some(made) {
+            self.keep(&run, &model)?;
         }
         if let Some(average) = run.average.filter(|_| made > 0) {
             model = average.applied_to(model);

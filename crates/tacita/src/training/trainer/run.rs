@@ -76,6 +76,30 @@ impl Run {
         }
     }
 
+    /// Brings the other ranks to where the first is, initial weights included; returns the model there.
+    pub fn follow_first<M: Module>(
+        &mut self,
+        optimizer: &mut Optimizer,
+        model: M,
+        device: &Device,
+    ) -> Result<M, TrainError> {
+        let ranks = self.session.ranks().clone();
+        if ranks.is_alone() {
+            return Ok(model);
+        }
+        let bytes = ranks.bytes_of_first(|| {
+            let bytes = self.checkpoint(optimizer, &model).to_bytes();
+            bytes.map_err(TrainError::from)
+        })?;
+        let followed = match ranks.is_first() {
+            true => Ok(model),
+            false => Checkpoint::of_bytes(&bytes)
+                .map_err(TrainError::from)
+                .and_then(|at| self.restore(&at, optimizer, model, device)),
+        };
+        ranks.agreed(followed)
+    }
+
     /// Restores a checkpoint; returns the model at it.
     pub fn restore<M: Module>(
         &mut self,

@@ -68,6 +68,19 @@ impl ExactSum {
         Ok(())
     }
 
+    /// The totals, to be added to those of so many ranks in all: 64 bits hold the sum. Holding a total within a range
+    /// moves no two totals apart.
+    pub(super) fn to_steps(&self, ranks: usize) -> Vec<i64> {
+        let most = i128::from(i64::MAX) / ranks as i128;
+        let held = self.totals.iter().map(|total| (*total).clamp(-most, most));
+        held.map(|total| total as i64).collect()
+    }
+
+    /// Takes the totals over all ranks.
+    pub(super) fn replace(&mut self, steps: Vec<i64>) {
+        self.totals = steps.into_iter().map(i128::from).collect();
+    }
+
     /// The values that noise is added to.
     pub(super) fn into_values(self) -> Vec<f64> {
         const MOST: i128 = 1 << EXACT;

@@ -5,6 +5,7 @@ use crate::random::SplitMix;
 use crate::target::{NumberLoss, Target, TargetKind, Truth};
 use anyhow::{Result, bail, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tacita::Units;
 
@@ -126,13 +127,86 @@ impl Targets {
         Ok(())
     }
 
+    /// None yet, of the same kind.
+    pub(crate) fn none_yet(&self) -> Self {
+        let of = match &self.of {
+            Of::Classes(_) => Of::Classes(Vec::new()),
+            Of::Numbers(_, loss) => Of::Numbers(Vec::new(), *loss),
+            Of::Labels(width, _) => Of::Labels(*width, Vec::new()),
+        };
+        Self {
+            of,
+            weights: Vec::new(),
+            people: None,
+        }
+    }
+
+    /// Labels of each record; 0 if the targets are of another kind.
+    pub(crate) fn outputs(&self) -> usize {
+        match &self.of {
+            Of::Labels(width, _) => *width,
+            _ => 0,
+        }
+    }
+
+    /// Whether records count differently.
+    pub(crate) fn are_weighted(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
+    /// Appends the bytes of a record's target and weight, in little-endian order.
+    pub(crate) fn write(&self, at: usize, bytes: &mut Vec<u8>) {
+        match &self.of {
+            Of::Classes(all) => bytes.extend(all[at].to_le_bytes()),
+            Of::Numbers(all, _) => bytes.extend(all[at].to_le_bytes()),
+            Of::Labels(width, all) => bytes.extend(&all[at * width..(at + 1) * width]),
+        }
+        if self.are_weighted() {
+            bytes.extend(self.weights[at].to_le_bytes());
+        }
+    }
+
+    /// Adds the record of these bytes.
+    pub(crate) fn read(&mut self, bytes: &[u8], weighted: bool) -> Result<()> {
+        let (target, weight) = match weighted {
+            true => bytes.split_at_checked(bytes.len().saturating_sub(4)),
+            false => Some((bytes, &[][..])),
+        }
+        .unwrap_or_default();
+        let truth = match (&self.of, target) {
+            (Of::Classes(_), [low, high]) => Truth::Class(u16::from_le_bytes([*low, *high])),
+            (Of::Numbers(..), [a, b, c, d]) => Truth::Number(f32::from_le_bytes([*a, *b, *c, *d])),
+            (Of::Labels(..), set) => Truth::Labels(set.to_vec()),
+            _ => bail!("a target of another kind"),
+        };
+        let weight = weight.try_into().ok().map(f32::from_le_bytes);
+        self.push(truth, weight)
+    }
+
+    pub(crate) fn digest(&self, hash: &mut Sha256) {
+        match &self.of {
+            Of::Classes(all) => all
+                .iter()
+                .for_each(|class| hash.update(class.to_le_bytes())),
+            Of::Numbers(all, _) => all
+                .iter()
+                .for_each(|number| hash.update(number.to_le_bytes())),
+            Of::Labels(_, all) => hash.update(all),
+        }
+        self.weights
+            .iter()
+            .for_each(|weight| hash.update(weight.to_le_bytes()));
+    }
+
     /// Adds others of the same kind; where only some records have weights, the others count fully.
-    pub(super) fn append(&mut self, others: &Self) -> Result<()> {
+    pub(crate) fn append(&mut self, others: &Self) -> Result<()> {
         ensure!(
             self.people.is_none() && others.people.is_none(),
             "records of people cannot be joined with others"
         );
-        if !(self.weights.is_empty() && others.weights.is_empty()) {
+        if self.is_empty() || (self.are_weighted() && others.are_weighted()) {
+            self.weights.extend(&others.weights);
+        } else if self.are_weighted() || others.are_weighted() {
             let weights = |of: &Self| (0..of.len()).map(|at| of.weight(at)).collect::<Vec<f32>>();
             self.weights = [weights(self), weights(others)].concat();
         }
@@ -198,7 +272,7 @@ impl Targets {
     }
 
     /// Each must be one of `outputs` classes, or have as many labels.
-    pub(super) fn check(&self, outputs: usize) -> Result<()> {
+    pub(crate) fn check(&self, outputs: usize) -> Result<()> {
         if !self.weights.is_empty() {
             ensure!(
                 self.weights.len() == self.len(),
@@ -225,7 +299,7 @@ impl Targets {
     }
 
     /// Those of some records, as a batch has them.
-    pub(super) fn batch(&self, indices: &[usize], device: &Device) -> Labels {
+    pub(crate) fn batch(&self, indices: &[usize], device: &Device) -> Labels {
         let count = indices.len();
         match &self.of {
             Of::Classes(all) => {
@@ -253,7 +327,7 @@ impl Targets {
     }
 
     /// Those of synthetic records, of the same kind.
-    pub(super) fn synthetic_batch(
+    pub(crate) fn synthetic_batch(
         &self,
         randoms: &mut [SplitMix],
         outputs: usize,
