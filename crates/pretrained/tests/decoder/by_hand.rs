@@ -34,7 +34,7 @@ fn by_hand_logits_and_text_equal_those_of_transformers() {
     let tokens = integers(tensors.tensor("tokens").unwrap().data());
     let sizes = [1, tokens.len()];
     let ids = Tensor::<2, Int>::from_data(TensorData::new(tokens.clone(), sizes), &device);
-    let seen: Vec<f32> = decoder.logits(ids).into_data().to_vec().unwrap();
+    let seen: Vec<f32> = decoder.logits(ids).into_data().try_to_vec().unwrap();
     let logits = tensors.tensor("logits").unwrap();
     let expected = logits.data().as_chunks::<4>().0.iter();
     let expected: Vec<f32> = expected.map(|bytes| f32::from_le_bytes(*bytes)).collect();

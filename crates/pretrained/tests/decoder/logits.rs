@@ -26,7 +26,7 @@ fn expected(model: &str) -> (Tensor<2, Int>, Vec<f32>) {
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().to_vec().unwrap()
+    tensor.into_data().try_to_vec().unwrap()
 }
 
 /// Equal up to a share of the largest.

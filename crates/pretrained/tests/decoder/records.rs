@@ -20,13 +20,13 @@ fn shape(window: usize, windows: usize, reduction: Reduction) -> Shape {
 fn row(example: &Example, shape: Shape) -> (Vec<i64>, Vec<i64>, Vec<f32>) {
     let batch = CausalBatch::of([example], &shape, &device());
     let whole = |tensor: burn::tensor::Tensor<2, burn::tensor::Int>| {
-        tensor.into_data().convert::<i64>().to_vec().unwrap()
+        tensor.into_data().convert::<i64>().try_to_vec().unwrap()
     };
     let weights: Tensor<2> = batch.weights;
     (
         whole(batch.tokens),
         whole(batch.next),
-        weights.into_data().to_vec().unwrap(),
+        weights.into_data().try_to_vec().unwrap(),
     )
 }
 
@@ -89,7 +89,7 @@ fn tokens_that_the_model_has_no_row_for_are_refused() {
         .tokens
         .into_data()
         .convert::<i64>()
-        .to_vec()
+        .try_to_vec()
         .unwrap();
     assert!(ids.iter().all(|id| (0..13).contains(id)));
     assert_ne!(ids[..4], ids[4..]);
