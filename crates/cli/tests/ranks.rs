@@ -116,7 +116,7 @@ fn block_checkpoint(out: &Path, blocked: &Path, ended: &AtomicBool) {
         let ledger = tacita::read_ledger_file(&out.join("ledger.jsonl"));
         ledger.is_ok_and(|ledger| ledger.released.rounds_made() > 0)
     };
-    while !ended.load(Ordering::SeqCst) && !(stepped() && fs::create_dir(blocked).is_ok()) {
+    while !(ended.load(Ordering::SeqCst) || stepped() && fs::create_dir(blocked).is_ok()) {
         std::thread::yield_now();
     }
 }

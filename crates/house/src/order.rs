@@ -61,7 +61,7 @@ pub const ORDER: Order = Order {
         ("tacita", "compute::backend::gpu", 18),
         ("tacita-cli", "report", 9),
         ("tacita-cli", "utility", 10),
-        ("tacita-datasets", "own", 18),
+        ("tacita-datasets", "own", 16),
     ],
 };
 

@@ -67,6 +67,15 @@ pub enum VerifyError {
     NotSigned(String),
 }
 
+/// Reads a file of JSON in a folder.
+pub(crate) fn json(
+    folder: &std::path::Path,
+    file: &'static str,
+) -> Result<serde_json::Value, VerifyError> {
+    serde_json::from_slice(&read(&folder.join(file))?)
+        .map_err(|source| VerifyError::Json { file, source })
+}
+
 /// Reads a file.
 pub(crate) fn read(path: &std::path::Path) -> Result<Vec<u8>, VerifyError> {
     std::fs::read(path).map_err(|source| VerifyError::Io {

@@ -3,7 +3,7 @@
 use crate::audit;
 use crate::bracket::{self, Bracket};
 use crate::chain::sha256;
-use crate::error::{VerifyError, read};
+use crate::error::{VerifyError, json, read};
 use crate::finding::{Findings, Standing, Verdict};
 use crate::ledger::{RunLedger, Search};
 use crate::plan::follows_settings;
@@ -256,11 +256,6 @@ fn what_is_said(findings: &mut Findings, facts: &Value) {
         Standing::Claimed,
         "the model was made from these releases, and nothing else was released",
     );
-}
-
-pub(crate) fn json(folder: &Path, file: &'static str) -> Result<Value, VerifyError> {
-    serde_json::from_slice(&read(&folder.join(file))?)
-        .map_err(|source| VerifyError::Json { file, source })
 }
 
 fn float(facts: &Value, key: &'static str) -> Result<f64, VerifyError> {

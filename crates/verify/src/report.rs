@@ -1,9 +1,8 @@
 //! What is written for people: the report as JSON and as a page, and the entry for registries.
 
 use crate::bracket::{self, Bracket};
-use crate::error::{VerifyError, read};
+use crate::error::{VerifyError, json, read};
 use crate::finding::{Findings, Standing};
-use crate::folder::json;
 use crate::ledger::RunLedger;
 use serde_json::Value;
 use std::path::Path;

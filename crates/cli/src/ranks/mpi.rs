@@ -147,7 +147,7 @@ impl Ranks for Mpi {
         Ok(())
     }
 
-    fn from_first(&self, bytes: &mut Vec<u8>) -> Result<(), RanksError> {
+    fn receive_from_first(&self, bytes: &mut Vec<u8>) -> Result<(), RanksError> {
         self.waiting(|| {
             let mut length = [bytes.len() as u64];
             self.broadcast(&mut length);

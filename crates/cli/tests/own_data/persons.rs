@@ -89,11 +89,14 @@ fn a_run_for_people_says_so_and_keeps_no_identifier() {
     printed(&["report", path(&out)]);
 }
 
+/// Whose the record of a row is.
+type Owner = fn(usize) -> String;
+
 #[test]
 fn odd_owners_end_no_run_and_check_tells() {
     let folder = empty("own", "persons-odd");
     let schema = schema(&folder);
-    let owners: [(&str, fn(usize) -> String); 3] = [
+    let owners: [(&str, Owner); 3] = [
         ("equal", |_| "a".into()),
         ("different", |row| row.to_string()),
         ("nobody", |_| String::new()),

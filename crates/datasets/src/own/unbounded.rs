@@ -104,11 +104,10 @@ impl Unbounded {
 
     pub(super) fn digest(&self, hash: &mut Sha256) {
         let test = self.test.iter().map(|(test, _)| test);
-        for chunk in test.chain([&self.training]).flat_map(Kept::chunks) {
-            // One that cannot be read ends the run later.
-            if let Ok(chunk) = chunk {
-                chunk.digest(hash);
-            }
+        // A chunk that cannot be read ends the run later.
+        let chunks = test.chain([&self.training]).flat_map(Kept::chunks);
+        for chunk in chunks.flatten() {
+            chunk.digest(hash);
         }
     }
 

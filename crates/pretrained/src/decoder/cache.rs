@@ -16,7 +16,7 @@ impl Cache {
         self.length
     }
 
-    /// Goes on with the given rows, each as often as it is named.
+    /// Continues with the given rows, each as often as it is named.
     pub fn select(&mut self, rows: Tensor<1, Int>) {
         for block in &mut self.blocks {
             *block = block.clone().map(|tensor| tensor.select(0, rows.clone()));

@@ -17,6 +17,7 @@
 mod attend;
 mod cache;
 mod causal;
+mod from_gguf;
 mod gpt2;
 mod llama;
 mod records;
@@ -25,6 +26,7 @@ mod source;
 
 pub use cache::Cache;
 pub use causal::{CausalBatch, Surprise, surprise};
+pub use from_gguf::llama_checkpoint;
 pub use gpt2::{Gpt2, Gpt2Block};
 pub use llama::{Llama, LlamaBlock};
 pub use records::{CausalRecords, Example, Reduction, Shape};

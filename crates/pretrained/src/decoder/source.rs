@@ -1,6 +1,6 @@
 //! A decoder from where a user has it: a folder or one file.
 
-use super::{Decoder, ends_of_text};
+use super::{Decoder, ends_of_text, llama_checkpoint};
 use crate::config::Config;
 use crate::error::PretrainedError;
 use crate::gguf::{self, Gguf};
@@ -31,7 +31,7 @@ impl DecoderSource {
             });
         }
         let mut file = Gguf::open(path)?;
-        let (config, weights) = gguf::llama_checkpoint(&mut file)?;
+        let (config, weights) = llama_checkpoint(&mut file)?;
         let tokenizer = TextTokenizer::of(gguf::tokenizer(&file)?)?;
         Ok(Self {
             config,

@@ -43,6 +43,7 @@ pub(super) fn uniform() -> Result<f64, PretrainedError> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::collections::BTreeMap;

@@ -23,7 +23,7 @@ impl<'a> Steps<'a> {
         (steps, scores)
     }
 
-    /// Goes on with the given texts, each with one more token; gives the scores of every token after each.
+    /// Continues with the given texts, each with one more token; gives the scores of every token after each.
     pub fn next(&mut self, texts: &[usize], tokens: &[u32]) -> Vec<f32> {
         let texts: Vec<i64> = texts.iter().map(|text| *text as i64).collect();
         let count = texts.len();

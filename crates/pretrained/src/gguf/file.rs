@@ -167,7 +167,7 @@ impl<R: Read + Seek> Gguf<R> {
     }
 }
 
-pub(super) fn unexpected(key: &str, seen: &Value, expected: &'static str) -> GgufError {
+pub(crate) fn unexpected(key: &str, seen: &Value, expected: &'static str) -> GgufError {
     GgufError::Unexpected {
         key: key.to_owned(),
         seen: seen.describe(),

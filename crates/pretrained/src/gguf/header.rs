@@ -27,7 +27,7 @@ impl<R: Read> Header<R> {
 
     /// Refuses `count` things of at least `each` bytes if the file cannot hold them.
     fn check_room(&self, count: u64, each: u64, what: &str) -> Result<(), GgufError> {
-        let needed = count.checked_mul(each).unwrap_or(u64::MAX);
+        let needed = count.saturating_mul(each);
         if needed > self.left() {
             return Err(GgufError::Truncated {
                 what: what.to_owned(),

@@ -12,7 +12,6 @@
 //! assert!(matches!(Gguf::read(pickle), Err(GgufError::NotGguf { .. })));
 //! ```
 
-mod checkpoint;
 mod encoding;
 mod error;
 mod file;
@@ -20,9 +19,9 @@ mod header;
 mod value;
 mod vocabulary;
 
-pub use checkpoint::llama_checkpoint;
 pub use encoding::Encoding;
 pub use error::GgufError;
+pub(crate) use file::unexpected;
 pub use file::{Gguf, TensorInfo};
 pub use value::Value;
 pub use vocabulary::tokenizer;

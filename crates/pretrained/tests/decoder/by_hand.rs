@@ -5,9 +5,10 @@ use safetensors::SafeTensors;
 use serde_json::Value;
 use std::path::PathBuf;
 use tacita_pretrained::TextTokenizer;
+use tacita_pretrained::decoder::llama_checkpoint;
 use tacita_pretrained::decoder::{Decoder, ends_of_text};
 use tacita_pretrained::generate::{Generation, Way, generate};
-use tacita_pretrained::gguf::{Gguf, llama_checkpoint, tokenizer};
+use tacita_pretrained::gguf::{Gguf, tokenizer};
 
 fn path(variable: &str) -> PathBuf {
     PathBuf::from(std::env::var_os(variable).expect("a path in the variable"))

@@ -211,7 +211,7 @@ proptest! {
                 let _ = file.values(&name);
             }
             let _ = tokenizer(&file);
-            let _ = tacita_pretrained::gguf::llama_checkpoint(&mut file);
+            let _ = tacita_pretrained::decoder::llama_checkpoint(&mut file);
         }
     }
 

@@ -18,7 +18,8 @@ use burn::tensor::Device;
 use std::path::{Path, PathBuf};
 use tacita_pretrained::config::Config;
 use tacita_pretrained::decoder::Decoder;
-use tacita_pretrained::gguf::{Gguf, llama_checkpoint};
+use tacita_pretrained::decoder::llama_checkpoint;
+use tacita_pretrained::gguf::Gguf;
 use tacita_pretrained::{PretrainedError, Weights};
 
 fn fixture(name: &str) -> PathBuf {

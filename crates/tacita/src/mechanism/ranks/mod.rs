@@ -76,7 +76,7 @@ pub trait Ranks: Debug + Send + Sync {
     fn sum_to_first(&self, values: &mut [i64]) -> Result<(), RanksError>;
 
     /// Replaces the bytes of every rank by those of the first.
-    fn from_first(&self, bytes: &mut Vec<u8>) -> Result<(), RanksError>;
+    fn receive_from_first(&self, bytes: &mut Vec<u8>) -> Result<(), RanksError>;
 
     /// Whether this holds on every rank.
     fn all(&self, fine: bool) -> Result<bool, RanksError>;
@@ -99,7 +99,7 @@ impl Ranks for OneRank {
         Ok(())
     }
 
-    fn from_first(&self, _: &mut Vec<u8>) -> Result<(), RanksError> {
+    fn receive_from_first(&self, _: &mut Vec<u8>) -> Result<(), RanksError> {
         Ok(())
     }
 
@@ -149,14 +149,14 @@ impl dyn Ranks + '_ {
             false => Ok(Vec::new()),
         };
         let mut bytes = self.agreed(made)?;
-        self.from_first(&mut bytes)?;
+        self.receive_from_first(&mut bytes)?;
         Ok(bytes)
     }
 
     /// Refuses ranks that do not have the same bytes.
     pub fn same(&self, what: &'static str, bytes: &[u8]) -> Result<(), RanksError> {
         let mut of_first = bytes.to_vec();
-        self.from_first(&mut of_first)?;
+        self.receive_from_first(&mut of_first)?;
         match self.all(of_first == bytes)? {
             true => Ok(()),
             false => Err(RanksError::Differ { what }),
@@ -232,7 +232,7 @@ mod tests {
                 let mut values = [1, i64::from(u32::MAX) * ranks.rank() as i64, -1];
                 ranks.sum_to_first(&mut values).unwrap();
                 let mut bytes = vec![ranks.rank() as u8; 3 + ranks.rank()];
-                ranks.from_first(&mut bytes).unwrap();
+                ranks.receive_from_first(&mut bytes).unwrap();
                 (values, bytes)
             });
             let all = size as i64;

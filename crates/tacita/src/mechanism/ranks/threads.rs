@@ -44,11 +44,11 @@ pub fn in_threads(size: usize) -> Vec<Arc<dyn Ranks>> {
     for rank in 1..size {
         let mut other = of(rank);
         let (up, from_other) = channel();
-        let (down, from_first) = channel();
+        let (down, receive_from_first) = channel();
         first.to.push(Mutex::new(down));
         first.from.push(Mutex::new(from_other));
         other.to.push(Mutex::new(up));
-        other.from.push(Mutex::new(from_first));
+        other.from.push(Mutex::new(receive_from_first));
         others.push(other);
     }
     let ranks = std::iter::once(first).chain(others);
@@ -107,7 +107,7 @@ impl Ranks for ThreadRank {
         Ok(())
     }
 
-    fn from_first(&self, bytes: &mut Vec<u8>) -> Result<(), RanksError> {
+    fn receive_from_first(&self, bytes: &mut Vec<u8>) -> Result<(), RanksError> {
         if self.rank == 0 {
             return (0..self.to.len())
                 .try_for_each(|other| self.send(other, Message::Bytes(bytes.clone())));
@@ -123,7 +123,7 @@ impl Ranks for ThreadRank {
         let mut failed = [i64::from(!fine)];
         self.sum_to_first(&mut failed)?;
         let mut answer = vec![u8::from(failed == [0])];
-        self.from_first(&mut answer)?;
+        self.receive_from_first(&mut answer)?;
         Ok(answer == [1])
     }
 }

@@ -16,7 +16,7 @@ use tacita_accounting::Ledger;
 /// Where the record of releases is kept.
 #[derive(Debug)]
 enum Record {
-    File(LedgerFile),
+    File(Box<LedgerFile>),
     Memory { ledger: Ledger, next_round: u64 },
 }
 
@@ -117,7 +117,7 @@ impl Opening {
             let plan = serde_json::to_vec(self.plan.ledger()).unwrap_or_default();
             self.ranks.same("plans", &plan)?;
             let Self { keys, ranks, .. } = &mut self;
-            keys.share(|bytes| ranks.from_first(bytes))?;
+            keys.share(|bytes| ranks.receive_from_first(bytes))?;
         }
         Ok(self)
     }
@@ -131,7 +131,7 @@ impl Opening {
     pub fn into_new_file(mut self, path: &Path, label: LedgerLabel) -> Result<Self, SessionError> {
         let (plan, private) = (self.plan.ledger(), self.is_private());
         let file = self.on_first(|| LedgerFile::create(path, plan, private, label))?;
-        self.record = file.map_or(self.record, Record::File);
+        self.record = file.map_or(self.record, |file| Record::File(Box::new(file)));
         Ok(self)
     }
 
@@ -139,10 +139,10 @@ impl Opening {
     pub fn into_existing_file(mut self, path: &Path) -> Result<Self, SessionError> {
         let (plan, private) = (self.plan.ledger(), self.is_private());
         let file = self.on_first(|| LedgerFile::open(path, plan, private))?;
-        self.record = file.map_or(self.record, Record::File);
+        self.record = file.map_or(self.record, |file| Record::File(Box::new(file)));
         // The others keep in memory what the first has in its file.
         let mut next = self.next_round().to_le_bytes().to_vec();
-        self.ranks.from_first(&mut next)?;
+        self.ranks.receive_from_first(&mut next)?;
         let of_first = next.try_into().map_or(0, u64::from_le_bytes);
         if let Record::Memory { ledger, next_round } = &mut self.record {
             *ledger = self.plan.ledger().prefix(of_first);
@@ -285,7 +285,7 @@ impl Opening {
         }
         let mut released = self.ranks.agreed(released.transpose())?;
         let mut bytes = released.as_ref().map_or_else(Vec::new, Told::to_bytes);
-        self.ranks.from_first(&mut bytes)?;
+        self.ranks.receive_from_first(&mut bytes)?;
         if released.is_none() {
             self.admit()?;
             released = T::of_bytes(&bytes);

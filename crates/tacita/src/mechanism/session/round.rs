@@ -244,7 +244,7 @@ impl Session {
         let mut message: Vec<f64> = own.clone();
         message.push(f64::from_bits(step));
         let mut bytes = message.to_bytes();
-        ranks.from_first(&mut bytes)?;
+        ranks.receive_from_first(&mut bytes)?;
         let differ = RanksError::Differ { what: "steps" };
         let mut thresholds = Vec::<f64>::of_bytes(&bytes).unwrap_or_default();
         let same_step = thresholds.pop().map(f64::to_bits) == Some(step);

@@ -443,7 +443,7 @@ impl<'a, M> Trainer<'a, M> {
         while run.session.next_step() < steps {
             // Only the first rank is asked: they must not part.
             let mut stop = vec![u8::from(self.stop.as_mut().is_some_and(|stop| stop()))];
-            ranks.from_first(&mut stop)?;
+            ranks.receive_from_first(&mut stop)?;
             if stop != [0] {
                 break;
             }

@@ -1,8 +1,8 @@
 //! A Llama in a GGUF file, under the names and in the layout of the Hugging Face hub.
 
-use super::{Gguf, GgufError, Value};
 use crate::config::Config;
 use crate::error::PretrainedError;
+use crate::gguf::{Gguf, GgufError, Value, unexpected};
 use crate::weights::Weights;
 use serde_json::json;
 use std::io::{Read, Seek};
@@ -96,7 +96,7 @@ impl Sizes {
             && *other != Value::Text("none".into())
         {
             let key = "llama.rope.scaling.type";
-            return Err(super::file::unexpected(key, other, "`none`").into());
+            return Err(unexpected(key, other, "`none`").into());
         }
         let epsilon = file.number("llama.attention.layer_norm_rms_epsilon", SIZES)?;
         let json = json!({
