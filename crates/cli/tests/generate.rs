@@ -87,7 +87,7 @@ fn what_cannot_be_a_model_is_refused_by_name() {
         ("/no/such/model", vec![], "cannot read the model"),
         (&model, vec!["--length", "100"], "64 positions"),
         (&model, vec!["--stop", "no such token"], "no token"),
-        (&model, vec!["--top-p", "2"], "top-p"),
+        (&model, vec!["--length", "8", "--top-p", "2"], "top-p"),
     ] {
         refused(
             &[&["generate", model, "--prompt", "a"], &more[..]].concat(),

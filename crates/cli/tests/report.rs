@@ -182,10 +182,6 @@ fn facts_that_were_edited_are_refused_and_unbound_ones_are_said_to_be() {
             "\"public_record_count\": 9999",
         ),
         ("\"name\": \"digits\"", "\"name\": \"others\""),
-        (
-            "\"tuning\": \"not-covered\"",
-            "\"tuning\": \"without-private-data\"",
-        ),
     ] {
         let edited = facts.replacen(from, to, 1);
         assert_ne!(edited, facts, "{from}");

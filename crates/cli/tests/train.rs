@@ -369,7 +369,8 @@ fn folder_of_a_private_run_holds_public_things_only() {
                   refusal accountant stopped_early figures comparison certified rdp clt estimate upper lower \
                   upper-bound curve epsilon delta_upper spending side_costs epsilon_without statements topic attacks \
                   false_alarms found_upper membership coin_guess_upper odds_exponent_upper several_records files model_sha256 \
-                  ledger_sha256 settings_sha256";
+                  ledger_sha256 settings_sha256 audit risk beliefs delta_lower found_lower gaussian mu_upper \
+                  posterior_upper prior reconstruction success_upper tolerance";
     let allowed = [
         ("run.json", format!("{settings} {record}")),
         ("ledger.jsonl", ledger.into()),

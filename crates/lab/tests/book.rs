@@ -59,7 +59,7 @@ fn every_flag_is_in_the_reference() {
         assert_eq!(flags(below, "| `--"), flags(&help, "      --"), "{command}");
         seen += 1;
     }
-    assert_eq!(seen, 7, "reproduce, figures, audit and four kinds of bench");
+    assert_eq!(seen, 8, "reproduce, figures, audit and five kinds of bench");
 }
 
 /// Seeds 0: nothing is run, the page is written from the stored results.

@@ -180,10 +180,15 @@ fn an_imbalanced_table_warns_and_reports_its_auc() {
             "AUC",
             "log loss",
             "WARNING",
-            "no better than",
         ] {
             assert!(said.contains(wanted), "{wanted}: {said}");
         }
+        // Which of the two it is, the noise of training decides.
+        let judged = [
+            "no better than",
+            "below the share of the most frequent class",
+        ];
+        assert!(judged.iter().any(|wanted| said.contains(wanted)), "{said}");
         let utility = json(&out.join("facts.json"))["utility"].clone();
         let value = |figure: &str| utility[figure]["value"].as_f64().unwrap();
         assert!(value("majority_share") > 0.8, "{said}");

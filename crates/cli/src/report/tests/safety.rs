@@ -7,16 +7,16 @@ use std::collections::BTreeSet;
 
 /// Every key a private report may hold. A new one must be thought about: nothing here may depend on
 /// private records without noise.
-const KEYS: &str = "accountant accuracy at attacks bracket budget caveats certified clipping clt \
+const KEYS: &str = "accountant accuracy at attacks audit beliefs bracket budget caveats certified clipping clt \
     utility target per_class class recall confusion calibration predicted observed roc precision_recall warnings \
     value plus_minus from_bins count_noise majority_share balanced_accuracy roc_area average_precision f1 log_loss \
     brier calibration_error \
-    coin_guess_upper comparison curve data delta delta_reserved delta_upper diagnostics epsilon epsilon_lower \
-    epsilon_upper epsilon_without estimate evaluation facts false_alarms figures files found_upper guarantee keys kind \
-    learning_rate licence lower membership model name neighbours noise_multipliers noise_std not_private_because \
-    odds_exponent_upper on optimizer origin over_steps parameters phases plan points precision preparation private \
-    public_record_count records_per_person one_record queries rate rdp record records refusal released rounds rounds_made sampling several_records side_costs \
-    spending statements stopped_early tacita_facts tacita_report text thresholds times topic tuning upper \
+    coin_guess_upper comparison curve data delta delta_lower delta_reserved delta_upper diagnostics epsilon epsilon_lower \
+    epsilon_upper epsilon_without estimate evaluation facts false_alarms figures files found_lower found_upper gaussian guarantee keys kind \
+    learning_rate licence lower membership model mu_upper name neighbours noise_multipliers noise_std not_private_because \
+    odds_exponent_upper on optimizer origin over_steps parameters phases plan points posterior_upper precision preparation prior private \
+    public_record_count records_per_person one_record queries rate rdp reconstruction record records refusal risk released rounds rounds_made sampling several_records side_costs \
+    spending statements stopped_early success_upper tacita_facts tacita_report text thresholds times tolerance topic tuning upper \
     upper-bound version what";
 
 fn keys(value: &Value, found: &mut BTreeSet<String>) {
